@@ -1,0 +1,98 @@
+package inventory
+
+import (
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Run runs a check that is not a simulated one (a model, a linearizability check, a workload, a trace
+// validation) as the rest of the test t, and appends its record. The body returns how many cases it
+// executed; none is a failure, because a check that examined nothing has not passed.
+//
+// A body that finds the fault it looks for calls Observe before it fails t, so that the record carries
+// the verdict as data.
+func Run(t *testing.T, lane Lane, check string, body func(t *testing.T) int) {
+	t.Helper()
+	function, _, _ := strings.Cut(t.Name(), "/")
+	if of, ok := LaneOfTest(function); !ok || of != lane {
+		t.Errorf("check %s: %s is not a test of lane %s (prefix %s)", check, function, lane, lane.Prefix())
+	}
+	run(t, Record{Check: check, Test: function, Package: callerPackage(2), Lane: lane}, body)
+}
+
+// run runs body and appends rec, completed.
+func run(t *testing.T, rec Record, body func(t *testing.T) int) {
+	t.Helper()
+	started := time.Now()
+	// The record is written in a defer: t.FailNow inside the body ends this goroutine.
+	defer func() {
+		rec.Nanos = time.Since(started).Nanoseconds()
+		finish(t, &rec)
+	}()
+	rec.Executions = body(t)
+	if rec.Executions <= 0 && !t.Failed() {
+		t.Errorf("check %s executed no case", rec.Check)
+	}
+}
+
+// finish completes rec with the outcome and appends it.
+func finish(t *testing.T, rec *Record) {
+	t.Helper()
+	rec.Verdict = takeObserved(t.Name())
+	if rec.Verdict != nil && !t.Failed() {
+		t.Errorf("check %s observed %s but did not fail", rec.Check, rec.Verdict)
+	}
+	rec.Passed = !t.Failed() && !t.Skipped()
+	// A failure nobody described carries no id, so it can never pass for the rejection of a mutant.
+	if t.Failed() && rec.Verdict == nil {
+		rec.Verdict = &Verdict{Kind: KindAssertion, Message: "failed without an observed verdict"}
+	}
+	if err := Append(*rec); err != nil {
+		t.Error(err)
+	}
+}
+
+// observed holds the last verdict of each running check by test name.
+var observed sync.Map
+
+// Observe notes what a check run by Run found; the caller then fails the test. The last verdict counts:
+// a shrinking property ends with its smallest failure.
+func Observe(t testing.TB, v Verdict) {
+	t.Helper()
+	if !v.Kind.Known() || v.ID == "" {
+		t.Errorf("observe verdict %q: needs a known kind and an id", v)
+	}
+	observed.Store(t.Name(), v)
+}
+
+func takeObserved(test string) *Verdict {
+	v, ok := observed.LoadAndDelete(test)
+	if !ok {
+		return nil
+	}
+	verdict, ok := v.(Verdict)
+	if !ok {
+		return nil
+	}
+	return &verdict
+}
+
+// callerPackage returns the import path of the function that is skip frames above its caller. An
+// external test package counts as the package it tests.
+func callerPackage(skip int) string {
+	pc, _, _, ok := runtime.Caller(skip)
+	if !ok {
+		return ""
+	}
+	return packageOf(runtime.FuncForPC(pc).Name())
+}
+
+// packageOf cuts the function off a name such as "example.org/m/core/claim_test.TestX.func1".
+func packageOf(function string) string {
+	slash := strings.LastIndexByte(function, '/') + 1
+	pkg, _, _ := strings.Cut(function[slash:], ".")
+	return strings.TrimSuffix(function[:slash]+pkg, "_test")
+}
