@@ -1,0 +1,82 @@
+package sched
+
+import "sync"
+
+// Cond is a condition variable over a Mutex. Waiters are signalled in the order in which they began to wait,
+// as the standard library does. There are no spurious wake-ups, but somebody else may take the mutex first, so Wait
+// belongs in a loop that tests the condition.
+type Cond struct {
+	h *Hook
+	m *Mutex
+	c sync.Cond
+	// mu guards q; only backends use both.
+	mu sync.Mutex
+	q  waitQueue
+}
+
+// NewCond returns a condition whose waiters hold m.
+func NewCond(s Scheduler, name string, m *Mutex) (c Cond) {
+	c.h = s.object(KindCond, name, 0)
+	c.m = m
+	c.c.L = &m.mu
+	return
+}
+
+// Wait frees the mutex, waits for a signal and takes the mutex again. Its wait has no bound of its own.
+func (c *Cond) Wait() {
+	if c.h != nil {
+		c.wait()
+		return
+	}
+	c.c.Wait()
+}
+
+// Signal wakes the longest waiter, if there is one.
+func (c *Cond) Signal() {
+	if c.h != nil {
+		c.signal()
+		return
+	}
+	c.c.Signal()
+}
+
+// Broadcast wakes every waiter.
+func (c *Cond) Broadcast() {
+	if c.h != nil {
+		c.broadcast()
+		return
+	}
+	c.c.Broadcast()
+}
+
+// wait queues the caller and frees the mutex in one step, as the standard library's ticket does: a signal
+// given after the mutex was freed cannot be missed.
+func (c *Cond) wait() {
+	w := newWaiter()
+	c.h.B.Point(c.h, OpRegister)
+	c.mu.Lock()
+	c.q.push(w)
+	c.mu.Unlock()
+	c.h.B.Outcome(c.h, OpRegister, 1)
+	c.m.mu.Unlock()
+	c.m.h.B.Outcome(c.m.h, OpUnlock, 1)
+	c.h.B.Block(Arm{H: c.h, Op: OpWait, W: w})
+	c.h.B.Outcome(c.h, OpWait, 1)
+	c.m.lock()
+}
+
+func (c *Cond) signal() {
+	c.h.B.Point(c.h, OpSignal)
+	c.mu.Lock()
+	woken := c.q.wakeFirst(c.h)
+	c.mu.Unlock()
+	c.h.B.Outcome(c.h, OpSignal, bit(woken))
+}
+
+func (c *Cond) broadcast() {
+	c.h.B.Point(c.h, OpBroadcast)
+	c.mu.Lock()
+	n := c.q.wakeAll(c.h)
+	c.mu.Unlock()
+	c.h.B.Outcome(c.h, OpBroadcast, uint64(n))
+}
