@@ -1,0 +1,124 @@
+package store
+
+import (
+	"time"
+
+	"github.com/millrace-dev/millrace/core/sched"
+)
+
+// Store keeps the state of a node. All methods may be called by any number of tasks. Each is one point in the
+// store's order, may wait for the store (its latency, a sync) and ends early with the cause of scope only where it
+// says so. Results belong to the caller; arguments are not retained.
+//
+// Reads see every commit that is visible, durable or not, and return a ticket that covers what they saw. Writes
+// return a ticket that covers them; but for Commit and Write they may return before they are durable.
+type Store interface {
+	Claims
+	Steps
+	Reads
+	Outbox
+	Spaces
+
+	// Incarnate returns a number that no other call returns, in this life of the store or any other, and that is
+	// durable. An owner that starts takes one.
+	Incarnate(scope *sched.Scope) (uint64, error)
+
+	// WaitDurable returns nil when everything that t covers is durable: when a sync that began after the last of
+	// it succeeded. The error wraps the cause of scope's end, or ErrHalted; then nothing may leave the node that
+	// rests on what t covers.
+	WaitDurable(scope *sched.Scope, t Ticket) error
+
+	// Visible returns a ticket that covers every commit visible now. A reply that rests on the absence of
+	// something waits for it.
+	Visible() Ticket
+
+	// Close ends the store; operations that begin later are refused with ErrClosed.
+	Close() error
+}
+
+// Claims is the part of a store that moves the claim of a row. Package claim (L3) is its only user but for the
+// fences of package step.
+type Claims interface {
+	// Head reads the claim, the status and the result of a row; an absent row has status Absent and epoch 0.
+	Head(scope *sched.Scope, id InstanceID) (Head, Ticket, error)
+
+	// Take compares (nobody, seen) and sets (me, seen+1). ErrConflict: the row is claimed or its epoch is another;
+	// ErrNotFound: there is no running row. It reads nothing else of the instance.
+	Take(scope *sched.Scope, id InstanceID, seen Epoch, me Owner) (Claim, Ticket, error)
+
+	// Release compares the row's claim with c and sets (nobody, c.Epoch+1); it reports whether the row was still
+	// so. It is how a claim is freed, how the sweep frees what it observed, and how an undecided transaction is
+	// fenced: with c of an absent row it writes a void row. Repeating it is harmless.
+	Release(scope *sched.Scope, c Claim) (bool, Ticket, error)
+
+	// Claimed lists the heads of claimed rows by id, after the given one, at most limit.
+	Claimed(scope *sched.Scope, after InstanceID, limit int) ([]Head, Ticket, error)
+}
+
+// Steps is the part of a store that commits and decides steps (L6).
+type Steps interface {
+	// Load reads the whole instance under its claim. ErrFenced: the row's claim is not c any more.
+	Load(scope *sched.Scope, c Claim) (Instance, Ticket, error)
+
+	// Commit applies the step and returns when it is durable. Definite refusals: ErrFenced, ErrDuplicate (the
+	// inbox key exists, or the instance to spawn does), ErrAlias, ErrConflict (a wait to close is not open),
+	// ErrInvalid. ErrUnknown must be decided before its owner does anything else.
+	Commit(scope *sched.Scope, s *Step) (Ticket, error)
+
+	// Recorded reports whether the record exists, in exactly this form.
+	Recorded(scope *sched.Scope, r Record) (bool, Ticket, error)
+
+	// Collect removes a terminal row that nobody owns, and leaves its records. ErrConflict when it is not so.
+	Collect(scope *sched.Scope, id InstanceID) (Ticket, error)
+}
+
+// Reads is the part of a store that routing, correlation, the inbox and the timers read. None needs a claim, so
+// what they return is a hint until it was revalidated under one.
+type Reads interface {
+	// Resolve returns the alias row of a correlation key, or ErrNotFound with a ticket that covers the absence.
+	Resolve(scope *sched.Scope, channel, key string) (Alias, Ticket, error)
+
+	// Receipt returns what the inbox remembers of a delivery, or ErrNotFound with a ticket.
+	Receipt(scope *sched.Scope, d Delivery) (Receipt, Ticket, error)
+
+	// Timers lists timers after the given one with Due at or before until, by (due, instance, generation), at
+	// most limit.
+	Timers(scope *sched.Scope, after Timer, until time.Time, limit int) ([]Timer, Ticket, error)
+}
+
+// Outbox is the part of a store that the sender of emissions uses (L11).
+type Outbox interface {
+	// Emissions lists outbox rows after (instance, sequence) by instance and sequence: an instance's rows in
+	// commit order. At most limit.
+	Emissions(scope *sched.Scope, after Emission, limit int) ([]Emission, Ticket, error)
+
+	// Delivered removes outbox rows that have been sent. Rows that are gone already do not matter.
+	Delivered(scope *sched.Scope, sent []Emission) (Ticket, error)
+}
+
+// Spaces is the part of a store for the commit points of the record plane.
+type Spaces interface {
+	// Write applies all rows in one atomic commit and returns when it is durable.
+	Write(scope *sched.Scope, rows []Row) (Ticket, error)
+
+	// Row returns one row, or ErrNotFound with a ticket. An expired row is there until it is removed.
+	Row(scope *sched.Scope, space, key string) (Row, Ticket, error)
+
+	// Rows lists rows of a space by key, after the given one, at most limit.
+	Rows(scope *sched.Scope, space, after string, limit int) ([]Row, Ticket, error)
+
+	// Expire removes rows of a space that expired at or before now, oldest first, at most limit, and returns how
+	// many entries it took; the space InboxSpace holds the receipts.
+	Expire(scope *sched.Scope, space string, now time.Time, limit int) (int, Ticket, error)
+}
+
+// InboxSpace is the space whose rows are the receipts of the inbox. Only Expire accepts it.
+const InboxSpace = "inbox"
+
+// The points are the names that adapters pass to a failpoint hook, in the order in which a commit reaches
+// them. The crash command kills the process there.
+const (
+	PointBeforeApply = "store/before-apply" // asserted, nothing written
+	PointAfterApply  = "store/after-apply"  // visible, not durable
+	PointAfterSync   = "store/after-sync"   // durable, the caller does not know
+)
