@@ -1,0 +1,276 @@
+package sim
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/millrace-dev/millrace/sim/inventory"
+	"go.uber.org/goleak"
+)
+
+// Main runs a package's tests and fails when goroutines are left. Every test package with checks has
+//
+//	func TestMain(m *testing.M) { sim.Main(m) }
+func Main(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// Check explores body by sampling: 100 random and 100 PCT-3 executions, unless options or MILLRACE_SIM say
+// otherwise. The body makes all it shares inside, from w.Scheduler(): bodies of several executions run at the
+// same time.
+func Check(t *testing.T, id string, body func(w *World), opts ...Option) {
+	t.Helper()
+	c := newChecker(t, id, inventory.LaneSim, body, opts)
+	if c == nil || c.replayed() {
+		return
+	}
+	for _, name := range c.opts.strategies {
+		if !c.explore(name) {
+			break
+		}
+	}
+	c.report()
+}
+
+// Exhaust explores every schedule of body up to the order of independent steps, and fails unless it finishes. Tasks share state only
+// through primitives and Cells: what they share otherwise is not seen as a conflict.
+func Exhaust(t *testing.T, id string, body func(w *World), opts ...Option) {
+	t.Helper()
+	c := newChecker(t, id, inventory.LaneExhaustive, body, opts)
+	if c == nil || c.replayed() {
+		return
+	}
+	c.explore(searchName)
+	c.report()
+}
+
+// Planted explores a program that is wrong on purpose. It fails unless the verdict is want ("kind id"), found by every
+// strategy, and its schedule replays with an equal hash.
+func Planted(t *testing.T, id, want string, body func(w *World), opts ...Option) {
+	t.Helper()
+	c := newChecker(t, id, inventory.LaneSim, body, opts)
+	if c == nil {
+		return
+	}
+	c.want = want
+	if c.replayed() {
+		return
+	}
+	for _, name := range c.opts.strategies {
+		c.explore(name)
+		c.judgePlanted(name)
+	}
+	c.report()
+}
+
+// checker runs one check and reports it.
+type checker struct {
+	t       *testing.T
+	id      string
+	body    func(*World)
+	opts    options
+	at      caller
+	want    string
+	rec     inventory.Record
+	failure *Failure
+	started time.Time
+}
+
+func newChecker(t *testing.T, id string, lane inventory.Lane, body func(*World), opts []Option) *checker {
+	t.Helper()
+	c := &checker{t: t, id: id, body: body, opts: newOptions(opts), at: callerOf(t.Name()), started: time.Now()}
+	if err := c.opts.fromEnvironment(); err != nil {
+		t.Fatal(err)
+	}
+	c.rec = inventory.Record{Check: id, Test: c.at.test, Package: c.at.pkg, Lane: lane}
+	return c
+}
+
+// explore runs one strategy, reports false when it failed, and runs the first executions twice.
+func (c *checker) explore(name string) bool {
+	c.t.Helper()
+	r, err := explore(c.id, name, c.body, &c.opts)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	declared := c.opts.runs
+	if name == searchName {
+		declared = 0
+		c.rec.Exhaustive = inventory.Complete
+		if !r.Complete {
+			c.rec.Exhaustive = fmt.Sprintf("not exhaustive: bound %d executions", c.opts.limit)
+		}
+	}
+	c.rec.Strategies = append(c.rec.Strategies, inventory.Strategy{Name: name, Declared: declared, Executed: r.Executions, Distinct: r.Distinct, Complete: r.Complete})
+	c.rec.Executions += r.Executions
+	c.rec.Declared += declared
+	c.rec.Distinct += r.Distinct
+	c.rec.Points += int64(r.Points)
+	for _, h := range r.Hashes {
+		c.rec.Hashes = append(c.rec.Hashes, fmt.Sprintf("%016x", h))
+	}
+	c.failure = r.Failure
+	if r.Failure == nil && name == searchName && !r.Complete {
+		c.t.Errorf("check %s: %s", c.id, c.rec.Exhaustive)
+	}
+	if r.Failure == nil {
+		c.twice(name)
+	}
+	return c.failure == nil
+}
+
+// repeated is how many executions every check runs a second time within the process; `verify test-sim` repeats a
+// hundred in a process of its own.
+const repeated = 3
+
+// twice runs the first executions again, with a trace and identity checks: another hash means that something beside
+// the schedule decides what happens.
+func (c *checker) twice(name string) {
+	if name == searchName {
+		return
+	}
+	o := c.opts
+	o.runs, o.cores, o.hashes = min(repeated, o.runs), 1, repeated
+	length := 0
+	if name != "random" {
+		length = measure(c.id, c.body, &o)
+	}
+	for i := range o.runs {
+		s, _ := strategyNamed(name, length) // checked by explore
+		first := newWorld(c.id, c.body, &o)
+		seed := derive(o.seed, name, i)
+		execute(first, s, seed)
+		first.drain()
+		second, _ := again(c.id, c.body, &o, Choices{first.schedule, first.data}, false)
+		if first.hash != second.hash {
+			f := second.failure(name, seed, i)
+			f.Kind, f.ID = "nondeterminism", ""
+			f.Message = fmt.Sprintf("the same schedule gave trace hash %016x, then %016x: %s", first.hash, second.hash, second.verdict.message)
+			c.failure = f
+			return
+		}
+	}
+}
+
+// report writes the record, and for a failure its folder and the line that replays it.
+func (c *checker) report() {
+	c.t.Helper()
+	c.rec.Nanos = time.Since(c.started).Nanoseconds()
+	if f := c.failure; f != nil && c.want == "" {
+		c.explain(f)
+	}
+	c.rec.Passed = !c.t.Failed()
+	if err := inventory.Append(c.rec); err != nil {
+		c.t.Error(err)
+	}
+}
+
+// explain runs a failed schedule again with a trace and writes its folder.
+func (c *checker) explain(f *Failure) {
+	c.t.Helper()
+	c.trace(f)
+	folder, err := writeFolder(c.id, c.at, &c.opts, f)
+	if err != nil {
+		c.t.Error(err)
+	}
+	c.rec.Folder = folder
+	c.rec.Verdict = &inventory.Verdict{Kind: inventory.Kind(f.Kind), ID: f.ID, Message: f.Message}
+	if c.want != "" {
+		return
+	}
+	var tail strings.Builder
+	for _, e := range f.trace[max(0, len(f.trace)-12):] {
+		tail.WriteString("\n" + e.line())
+	}
+	c.t.Errorf("check %s: %s: %s\nreplay: ./just replay %s\nstrategy %s, seed %d, execution %d, commit %s, %s%s",
+		c.id, f.Verdict(), f.Message, scheduleFile(folder), f.Strategy, c.opts.seed, f.Execution, commit(), c.opts.String(), tail.String())
+}
+
+// trace fills in the trace and the stacks; a schedule that does not reproduce is nondeterministic.
+func (c *checker) trace(f *Failure) {
+	if f.Kind == "nondeterminism" {
+		return
+	}
+	w, _ := again(c.id, c.body, &c.opts, f.Choices, false)
+	f.trace = append([]event(nil), w.trace...)
+	if w.verdict.kind != f.Kind || w.verdict.id != f.ID || w.hash != f.Hash {
+		f.Message = fmt.Sprintf("found %s with hash %016x; the same schedule then gave %s with hash %016x: %s",
+			f.Verdict(), f.Hash, w.verdict, w.hash, w.verdict.message)
+		f.Kind, f.ID = "nondeterminism", ""
+		return
+	}
+	f.Message = w.verdict.message
+}
+
+// judgePlanted compares what a strategy found with what was planted.
+func (c *checker) judgePlanted(name string) {
+	c.t.Helper()
+	f := c.failure
+	if f == nil {
+		c.t.Errorf("planted %s: %s found nothing in %d executions, want %s", c.id, name, c.opts.runs, c.want)
+		return
+	}
+	c.explain(f)
+	if got := f.Verdict(); got != c.want {
+		c.t.Errorf("planted %s: %s found %s, want %s\n%s", c.id, name, got, c.want, f.Message)
+	}
+}
+
+// replayed runs the schedule that MILLRACE_REPLAY names, and reports true when that variable is set: no other check runs
+// then.
+func (c *checker) replayed() bool {
+	c.t.Helper()
+	path := os.Getenv("MILLRACE_REPLAY")
+	if path == "" {
+		return false
+	}
+	s, choices, err := ReadSchedule(path)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if s.Check != c.id {
+		return true
+	}
+	mode := os.Getenv("MILLRACE_REPLAY_MODE")
+	if mode == "" {
+		mode = "strict"
+	}
+	w, r := again(c.id, c.body, &c.opts, choices, mode == "lenient")
+	hash := fmt.Sprintf("%016x", w.hash)
+	got := &inventory.Verdict{Kind: inventory.Kind(w.verdict.kind), ID: w.verdict.id, Message: w.verdict.message}
+	same := w.failed && w.verdict.kind == s.Verdict.Kind && w.verdict.id == s.Verdict.ID && (hash == s.Hash || mode == "lenient")
+	c.rec.Executions, c.rec.Nanos = 1, time.Since(c.started).Nanoseconds()
+	c.rec.Replay = &inventory.Replay{File: path, Mode: mode, Reproduced: same, Diverged: r.diverged, Hash: hash}
+	if w.failed {
+		c.rec.Verdict = got
+	}
+	c.rec.Passed = !w.failed
+	if err := inventory.Append(c.rec); err != nil {
+		c.t.Error(err)
+	}
+	c.sayReplay(w, r, s, same, hash)
+	return true
+}
+
+// sayReplay prints what a replay showed: the failure again, a pass, or where it went another way.
+func (c *checker) sayReplay(w *World, r *replay, s Schedule, same bool, hash string) {
+	c.t.Helper()
+	f := w.failure("replay", s.Seed, s.Execution)
+	if folder, err := writeFolder(c.id+"-replay", c.at, &c.opts, f); err != nil {
+		c.t.Error(err)
+	} else {
+		c.t.Logf("trace: %s", strings.Replace(scheduleFile(folder), "schedule.json", "trace.txt", 1))
+	}
+	switch {
+	case same && hash == s.Hash:
+		c.t.Errorf("replay of %s reproduced %s with hash %s: %s", c.id, f.Verdict(), hash, f.Message)
+	case r.diverged > 0 && !r.lenient:
+		c.t.Errorf("replay of %s diverged at choice %d: %s", c.id, r.diverged, f.Message)
+	case w.failed:
+		c.t.Errorf("replay of %s: %s with hash %s (recorded %s %s with %s, first divergence at choice %d): %s", c.id, f.Verdict(), hash,
+			s.Verdict.Kind, s.Verdict.ID, s.Hash, r.diverged, f.Message)
+	default:
+		c.t.Logf("replay of %s passed; it left the schedule at choice %d", c.id, r.diverged)
+	}
+}

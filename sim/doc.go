@@ -1,0 +1,22 @@
+// Package sim explores the schedules of code that is written against core/sched.
+//
+// A World is one execution: its tasks, virtual clock, objects, choices and trace. Exactly one task runs at
+// a time; at every scheduling point a strategy chooses which one goes on. The ordered choices are the schedule, and the
+// same schedule gives the same trace. Worlds share nothing, so executions run in parallel on all cores.
+//
+// The parts, one file each:
+//
+//	check.go     Check, Exhaust and Planted: what tests call
+//	run.go       executions spread over cores; results do not depend on how many
+//	world.go     one execution from start to verdict
+//	task.go      tasks on pooled coroutines
+//	backend.go   core/sched's Backend: points, waits, outcomes
+//	object.go    which operation on which object can be taken now
+//	clock.go     virtual time and timers
+//	race.go      happens-before by vector clocks, and data races on Cells
+//	own.go       owners, their invariants, and primitives made without a scheduler
+//	node.go      crash and restart of a group of tasks
+//	strategy.go  random.go pct.go search.go replay.go    one strategy each
+//	trace.go folder.go verdict.go    what a failure leaves behind
+//	watchdog.go  real blocking
+package sim

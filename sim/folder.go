@@ -1,0 +1,170 @@
+package sim
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// Schedule is a failure's schedule.json: everything that another process needs to run the execution again.
+type Schedule struct {
+	Check     string      `json:"check"`
+	Test      string      `json:"test"`
+	Package   string      `json:"package"`
+	Strategy  string      `json:"strategy"`
+	Seed      uint64      `json:"seed"`
+	Execution int         `json:"execution"`
+	Commit    string      `json:"commit"`
+	GoVersion string      `json:"goversion"`
+	Options   string      `json:"options"`
+	Choices   string      `json:"choices"`
+	Verdict   FileVerdict `json:"verdict"`
+	Hash      string      `json:"hash"`
+}
+
+// FileVerdict is a verdict as data.
+type FileVerdict struct {
+	Kind    string `json:"kind"`
+	ID      string `json:"id"`
+	Message string `json:"message"`
+}
+
+// ReadSchedule reads a schedule.json. Errors name the file and the field.
+func ReadSchedule(path string) (Schedule, Choices, error) {
+	var s Schedule
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return s, Choices{}, fmt.Errorf("read schedule: %w", err)
+	}
+	d := json.NewDecoder(strings.NewReader(string(text)))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&s); err != nil {
+		return s, Choices{}, fmt.Errorf("read schedule %s: %w", path, err)
+	}
+	if s.Check == "" || s.Test == "" || s.Package == "" {
+		return s, Choices{}, fmt.Errorf("read schedule %s: check, test and package must be set", path)
+	}
+	c, err := ParseChoices(s.Choices)
+	if err != nil {
+		return s, c, fmt.Errorf("read schedule %s: choices: %w", path, err)
+	}
+	return s, c, nil
+}
+
+// caller is the test that runs a check.
+type caller struct{ test, pkg string }
+
+// callerOf finds the test function and its package on the stack.
+func callerOf(test string) caller {
+	test, _, _ = strings.Cut(test, "/")
+	var pcs [32]uintptr
+	it := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
+	for {
+		f, more := it.Next()
+		slash := strings.LastIndexByte(f.Function, '/') + 1
+		pkg, rest, _ := strings.Cut(f.Function[slash:], ".")
+		if name, _, _ := strings.Cut(rest, "."); name == test {
+			return caller{test, strings.TrimSuffix(f.Function[:slash]+pkg, "_test")}
+		}
+		if !more {
+			return caller{test: test}
+		}
+	}
+}
+
+// moduleRoot walks up from the working directory to go.mod.
+func moduleRoot() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir, nil
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return "", errors.New("no go.mod above the working directory")
+		}
+		dir = up
+	}
+}
+
+func outFolder() (string, error) {
+	if dir := os.Getenv("MILLRACE_OUT"); dir != "" {
+		return dir, nil
+	}
+	root, err := moduleRoot()
+	return filepath.Join(root, "out"), err
+}
+
+// writeFolder leaves a failure's schedule and trace on disk and returns the folder.
+func writeFolder(check string, c caller, o *options, f *Failure) (string, error) {
+	out, err := outFolder()
+	if err != nil {
+		return "", fmt.Errorf("write failure of %s: %w", check, err)
+	}
+	name := fmt.Sprintf("%s-%s-%016x", strings.NewReplacer("/", "-", " ", "-").Replace(check), f.Strategy, f.Hash)
+	dir := filepath.Join(out, "failures", name)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", fmt.Errorf("write failure of %s: %w", check, err)
+	}
+	s := Schedule{
+		Check: check, Test: c.test, Package: c.pkg, Strategy: f.Strategy, Seed: f.Seed, Execution: f.Execution,
+		Commit: commit(), GoVersion: runtime.Version(), Options: o.String(), Choices: f.Choices.String(),
+		Verdict: FileVerdict{f.Kind, f.ID, f.Message}, Hash: fmt.Sprintf("%016x", f.Hash),
+	}
+	text, err := json.MarshalIndent(s, "", "  ")
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "schedule.json"), append(text, '\n'), 0o644)
+	}
+	if err == nil {
+		err = writeTraceFile(filepath.Join(dir, "trace.txt"), f)
+	}
+	if err == nil {
+		line := fmt.Sprintf("./just replay %s\n", scheduleFile(dir))
+		err = os.WriteFile(filepath.Join(dir, "replay.txt"), []byte(line), 0o644)
+	}
+	if err != nil {
+		return dir, fmt.Errorf("write failure of %s: %w", check, err)
+	}
+	return dir, nil
+}
+
+func writeTraceFile(path string, f *Failure) error {
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	v := verdict{f.Kind, f.ID, f.Message, f.Step}
+	return errors.Join(writeTrace(file, f.trace, v), file.Close())
+}
+
+// scheduleFile is the schedule in a folder, relative to the module when it lies inside.
+func scheduleFile(folder string) string {
+	file := filepath.Join(folder, "schedule.json")
+	if root, err := moduleRoot(); err == nil {
+		if rel, err := filepath.Rel(root, file); err == nil && !strings.HasPrefix(rel, "..") {
+			return rel
+		}
+	}
+	return file
+}
+
+// commit is the checked-out commit, with "+" when files differ from it.
+func commit() string {
+	head, err := exec.Command("git", "rev-parse", "--short=12", "HEAD").Output()
+	if err != nil {
+		return "unknown"
+	}
+	id := strings.TrimSpace(string(head))
+	if changes, err := exec.Command("git", "status", "--porcelain", "-uno").Output(); err != nil || len(changes) > 0 {
+		id += "+"
+	}
+	return id
+}

@@ -1,0 +1,114 @@
+package sim
+
+import (
+	"container/heap"
+
+	"github.com/millrace-dev/millrace/core/sched"
+)
+
+// Node is one incarnation of a process in the world: a group of tasks and timers that can crash together.
+// Tasks belong to the node of the task that started them.
+type Node struct {
+	w       *World
+	name    string
+	down    bool
+	Attempt int // incarnation, counted from 1
+}
+
+// Node returns the next incarnation of the named node.
+func (w *World) Node(name string) *Node {
+	if w.nodes == nil {
+		w.nodes = map[string]int{}
+	}
+	w.nodes[name]++
+	return &Node{w: w, name: name, Attempt: w.nodes[name]}
+}
+
+// Name returns the node's name.
+func (n *Node) Name() string { return n.name }
+
+// Scheduler returns the world's scheduler.
+func (n *Node) Scheduler() sched.Scheduler { return n.w.Scheduler() }
+
+// Go starts a task of the check on the node. A node's owners are made by its tasks, so that their invariants end
+// with it.
+func (n *Node) Go(name string, f func()) { n.w.start(n.name+"/"+name, f, n) }
+
+// Crash stops every task of the node for ever, wherever it is: no deferred function runs, no lock is released,
+// no timer fires. It is a step of the calling task, which must not belong to the node. A second crash does nothing.
+func (n *Node) Crash() {
+	w := n.w
+	if w.current.node == n {
+		panic("sim: a node cannot crash itself: crash it from a task outside")
+	}
+	(*backend)(w).Point(nil, sched.OpExternal)
+	if n.down {
+		return
+	}
+	n.down = true
+	if w.footprints {
+		w.foot = w.foot.add(footExternal<<2 | modeWrite)
+	}
+	for _, t := range w.tasks {
+		if t.node == n && t.state != ended && t.state != dead {
+			w.kill(t)
+		}
+	}
+	n.disarm()
+	kept := w.invariants[:0]
+	for _, x := range w.invariants {
+		if x.node != n {
+			kept = append(kept, x)
+		}
+	}
+	w.invariants = kept
+	w.note("crash of node " + n.name)
+}
+
+// kill makes t unable to go on. Its stack is unwound when the execution has ended.
+func (w *World) kill(t *task) {
+	if t.group != nil {
+		h := w.objectOf(t.h)
+		g := t.group
+		g.remove(t)
+		w.refresh(h, g)
+	}
+	if t.state == waiting {
+		for i := range t.arms {
+			if t.arms[i].W == nil && t.group == nil {
+				w.objectOf(t.arms[i].H).dropMulti(t)
+			}
+		}
+	}
+	if t.index >= 0 {
+		w.delist(t)
+	}
+	if t.state == fresh {
+		t.co = nil
+	}
+	t.state = dead
+	w.dead++
+	w.live--
+	if t.counted {
+		(*backend)(w).Outcome(w.joined, sched.OpWGAdd, ^uint64(0))
+	}
+	if t.mine {
+		w.checkTasks--
+		if w.checkTasks == 0 {
+			w.closeScope()
+		}
+	}
+}
+
+func (n *Node) disarm() {
+	w := n.w
+	for i := 0; i < len(w.timers); {
+		if t := w.timers[i]; t.node == n {
+			heap.Remove(&w.timers, i)
+			t.o.timer = nil
+			i = 0
+			continue
+		}
+		i++
+	}
+}

@@ -1,0 +1,116 @@
+package sim
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// options is how a check is explored.
+type options struct {
+	runs       int      // executions of each sampling strategy; ≥ 1
+	strategies []string // names as strategyNamed takes them
+	steps      int      // step bound of one execution, a verdict
+	early      bool     // timers may fire before their time
+	races      bool     // vector clocks and race detection
+	seed       uint64
+	cores      int
+	limit      int           // executions of a search, after which it is not exhaustive
+	stall      time.Duration // wall time without a finished execution that counts as real blocking
+	hashes     int           // trace hashes of that many executions go into the record
+}
+
+// Option changes how a check is explored.
+type Option func(*options)
+
+// Runs sets the number of executions of each sampling strategy. The default is 100.
+func Runs(n int) Option { return func(o *options) { o.runs = max(n, 1) } }
+
+// Strategies sets the sampling strategies by name: random, pct (depth 2), pct3, pct5, …. The default is random and pct3.
+func Strategies(names ...string) Option { return func(o *options) { o.strategies = names } }
+
+// Steps sets the step bound of one execution. The default is 10,000.
+func Steps(n int) Option { return func(o *options) { o.steps = n } }
+
+// EarlyTimeouts lets timers fire before their time, at any step: slow clocks, slow machines.
+func EarlyTimeouts() Option { return func(o *options) { o.early = true } }
+
+// WithoutRaces switches vector clocks off: faster, and Cells are not checked.
+func WithoutRaces() Option { return func(o *options) { o.races = false } }
+
+// Executions bounds a search, which then reports "not exhaustive". The default is 2,000,000.
+func Executions(n int) Option { return func(o *options) { o.limit = n } }
+
+// Seed sets the seed of a check. The default is 1, so that every run of a test explores the same.
+func Seed(seed uint64) Option { return func(o *options) { o.seed = seed } }
+
+// Cores bounds the executions that run at the same time. The default is one for each core.
+func Cores(n int) Option { return func(o *options) { o.cores = max(n, 1) } }
+
+func newOptions(opts []Option) options {
+	o := options{
+		runs: 100, strategies: []string{"random", "pct3"}, steps: 10_000, races: true, seed: 1,
+		cores: runtime.GOMAXPROCS(0), limit: 2_000_000, stall: 30 * time.Second,
+	}
+	for _, f := range opts {
+		f(&o)
+	}
+	return o
+}
+
+// fromEnvironment applies MILLRACE_SIM: "seeds=N strategy=S seed=X cores=N hashes=N". What it cannot read is an
+// error: an ignored override would pass for evidence.
+func (o *options) fromEnvironment() error {
+	for _, field := range strings.Fields(os.Getenv("MILLRACE_SIM")) {
+		key, value, _ := strings.Cut(field, "=")
+		if key == "strategy" {
+			if _, err := strategyNamed(value, 0); err != nil && value != searchName {
+				return fmt.Errorf("MILLRACE_SIM: %w", err)
+			}
+			o.strategies = []string{value}
+			continue
+		}
+		n, err := strconv.ParseUint(value, 0, 64)
+		if err != nil {
+			return fmt.Errorf("MILLRACE_SIM: %q: %w", field, err)
+		}
+		switch key {
+		case "seeds":
+			o.runs = max(int(n), 1)
+		case "seed":
+			o.seed = n
+		case "cores":
+			o.cores = max(int(n), 1)
+		case "hashes":
+			o.hashes = int(n)
+		default:
+			return fmt.Errorf("MILLRACE_SIM: unknown key %q", key)
+		}
+	}
+	return nil
+}
+
+func (o *options) String() string {
+	return fmt.Sprintf("steps=%d early=%t races=%t", o.steps, o.early, o.races)
+}
+
+// searchName is the exhaustive strategy's name.
+const searchName = "dfs"
+
+// strategyNamed returns a sampling strategy. length is the estimated number of choices of an execution.
+func strategyNamed(name string, length int) (strategy, error) {
+	switch {
+	case name == "random":
+		return &randomWalk{}, nil
+	case name == "pct":
+		return &pct{depth: 2, length: length}, nil
+	case strings.HasPrefix(name, "pct"):
+		if d, err := strconv.Atoi(name[3:]); err == nil && d > 0 && d < 100 {
+			return &pct{depth: d, length: length}, nil
+		}
+	}
+	return nil, fmt.Errorf("unknown strategy %q: random, pct, pct<depth>, %s", name, searchName)
+}

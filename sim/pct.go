@@ -1,0 +1,76 @@
+package sim
+
+// pct is the probabilistic concurrency testing of Burckhardt et al. (2010): tasks have random priorities, the highest
+// candidate runs, and at depth-1 random steps the running task drops below all others. A bug of depth d
+// is found with probability at least 1/(n·k^(d-1)) for n tasks and k steps.
+//
+// The algorithm starves spin loops. Its fair fallback lowers a task that ran for fairness consecutive
+// choices while others could have.
+type pct struct {
+	depth  int
+	length int // estimated choices of an execution; the first, random execution measures it
+	rng    rng
+	change []int
+	choice int
+	low    int64 // priorities handed out from the bottom
+	last   *task
+}
+
+const pctFairness = 400
+
+func (s *pct) begin(w *World, seed uint64) {
+	s.rng = rng{seed}
+	s.change = s.change[:0]
+	for range s.depth - 1 {
+		s.change = append(s.change, s.rng.below(max(s.length, 1)))
+	}
+	s.choice, s.low, s.last = 0, 0, nil
+	w.pct = s
+}
+
+// born gives a new task its priority: above every lowered one.
+func (s *pct) born(t *task) { t.prio = int64(s.rng.next()>>2) + 1 }
+
+func (s *pct) pick(w *World, n int) int {
+	best, index := s.highest(w, n)
+	for _, at := range s.change {
+		if at == s.choice {
+			s.lower(best)
+			best, index = s.highest(w, n)
+		}
+	}
+	s.choice++
+	if best == s.last {
+		best.streak++
+		if best.streak > pctFairness {
+			s.lower(best)
+		}
+	} else {
+		best.streak = 0
+	}
+	s.last = best
+	return index
+}
+
+func (s *pct) lower(t *task) {
+	s.low--
+	t.prio, t.streak = s.low, 0
+}
+
+func (s *pct) highest(w *World, n int) (best *task, index int) {
+	for i := range n {
+		t := w.candidate(i)
+		if t == nil {
+			t = &w.clockTask
+			if t.prio == 0 {
+				s.born(t)
+			}
+		}
+		if best == nil || t.prio > best.prio {
+			best, index = t, i
+		}
+	}
+	return best, index
+}
+
+func (s *pct) draw(_ *World, n uint64) uint64 { return s.rng.draw(n) }

@@ -1,0 +1,217 @@
+package sim
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Result is what one strategy did.
+type Result struct {
+	Strategy   string
+	Executions int
+	Distinct   int    // different traces
+	Pruned     int    // executions of a search that ended early because they led to nothing new
+	Complete   bool   // a search that visited everything
+	Points     uint64 // scheduling points passed
+	Elapsed    time.Duration
+	Hashes     []uint64 // of the first executions
+	Failure    *Failure // of the lowest failing index, or nil
+}
+
+// Failure is one failed execution: enough to run it again.
+type Failure struct {
+	Kind, ID, Message string
+	Step              int
+	Strategy          string
+	Seed              uint64
+	Execution         int
+	Choices           Choices
+	Hash              uint64
+	trace             []event
+}
+
+// Verdict returns "kind id", as inventories name it.
+func (f *Failure) Verdict() string { return verdict{kind: f.Kind, id: f.ID}.String() }
+
+// Explore runs body under one strategy and returns what happened. Sampling strategies run the number of executions of
+// Runs; "dfs" searches until it is complete or reaches Executions. Check and Exhaust are built on it.
+func Explore(id, strategy string, body func(*World), opts ...Option) (Result, error) {
+	o := newOptions(opts)
+	return explore(id, strategy, body, &o)
+}
+
+func explore(id, name string, body func(*World), o *options) (Result, error) {
+	if name == searchName {
+		return searchAll(id, body, o), nil
+	}
+	length := 0
+	if name != "random" {
+		length = measure(id, body, o)
+	}
+	if _, err := strategyNamed(name, length); err != nil {
+		return Result{}, err
+	}
+	r := &sampling{id: id, name: name, body: body, opts: o, length: length}
+	return r.run(), nil
+}
+
+// measure returns the number of choices of one random execution.
+func measure(id string, body func(*World), o *options) int {
+	w := newWorld(id, body, o)
+	defer w.drain()
+	execute(w, &randomWalk{}, derive(o.seed, "measure", 0))
+	return len(w.schedule)
+}
+
+func newWorld(id string, body func(*World), o *options) *World {
+	return &World{check: id, body: body, opts: o, beat: &atomic.Uint64{}}
+}
+
+// sampling spreads the executions of one strategy over cores. An execution depends on its index alone.
+type sampling struct {
+	id, name string
+	body     func(*World)
+	opts     *options
+	length   int
+
+	next atomic.Int64 // index to hand out
+	stop atomic.Int64 // lowest failing index; those above need not run
+
+	mu     sync.Mutex // guards the rest
+	result Result
+	seen   map[uint64]struct{}
+}
+
+func (r *sampling) run() Result {
+	started := time.Now()
+	r.result.Strategy = r.name
+	r.seen = map[uint64]struct{}{}
+	r.stop.Store(int64(r.opts.runs))
+	r.result.Hashes = make([]uint64, min(r.opts.hashes, r.opts.runs))
+	var workers sync.WaitGroup
+	for range min(r.opts.cores, r.opts.runs) {
+		workers.Go(r.work)
+	}
+	workers.Wait()
+	r.result.Distinct = len(r.seen)
+	r.result.Complete = r.result.Failure == nil && r.result.Executions == r.opts.runs
+	r.result.Elapsed = time.Since(started)
+	return r.result
+}
+
+// work runs executions until none is left.
+func (r *sampling) work() {
+	w := newWorld(r.id, r.body, r.opts)
+	guard := watch(w)
+	defer guard.end()
+	s, _ := strategyNamed(r.name, r.length) // the name was checked by explore
+	seen := map[uint64]struct{}{}
+	done := 0
+	for {
+		i := r.next.Add(1) - 1
+		if i >= r.stop.Load() {
+			break
+		}
+		seed := derive(r.opts.seed, r.name, int(i))
+		execute(w, s, seed)
+		done++
+		seen[w.hash] = struct{}{}
+		if int(i) < len(r.result.Hashes) {
+			r.result.Hashes[i] = w.hash
+		}
+		if w.failed {
+			r.failed(w, seed, int(i))
+		}
+	}
+	w.drain()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.result.Executions += done
+	r.result.Points += w.points
+	for h := range seen {
+		r.seen[h] = struct{}{}
+	}
+}
+
+// failed keeps the failure with the lowest index, so that the verdict does not depend on the number of cores.
+func (r *sampling) failed(w *World, seed uint64, i int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if int64(i) < r.stop.Load() {
+		r.stop.Store(int64(i))
+		r.result.Failure = w.failure(r.name, seed, i)
+	}
+}
+
+func (w *World) failure(name string, seed uint64, i int) *Failure {
+	return &Failure{
+		Kind: w.verdict.kind, ID: w.verdict.id, Message: w.verdict.message, Step: w.verdict.step,
+		Strategy: name, Seed: seed, Execution: i, Hash: w.hash,
+		Choices: Choices{append([]int32(nil), w.schedule...), append([]uint64(nil), w.data...)},
+		trace:   append([]event(nil), w.trace...),
+	}
+}
+
+// execute runs one execution. Goexit inside a task, which a real t.FailNow calls, ends the goroutine that resumed
+// it, so the driver runs in one that can be replaced.
+func execute(w *World, s strategy, seed uint64) {
+	w.reset(s, seed)
+	if drive(w) {
+		return
+	}
+	t := w.goexit
+	w.fail("panic", t.name, "task called runtime.Goexit: fail a check through its World, not through the testing.T")
+	t.state = ended
+	w.live--
+	w.conclude()
+}
+
+// drive reports whether the execution came to its own end.
+func drive(w *World) (whole bool) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		w.run()
+		whole = true
+	}()
+	<-done
+	return whole
+}
+
+// searchAll runs the exhaustive strategy, on one core.
+func searchAll(id string, body func(*World), o *options) Result {
+	started := time.Now()
+	w := newWorld(id, body, o)
+	guard := watch(w)
+	defer guard.end()
+	defer w.drain()
+	s := &search{}
+	r := Result{Strategy: searchName}
+	seen := map[uint64]struct{}{}
+	for r.Executions+r.Pruned < o.limit {
+		execute(w, s, 0)
+		if w.pruned {
+			r.Pruned++
+		} else {
+			r.Executions++
+			seen[w.hash] = struct{}{}
+			if len(r.Hashes) < o.hashes {
+				r.Hashes = append(r.Hashes, w.hash)
+			}
+		}
+		if w.failed {
+			r.Failure = w.failure(searchName, 0, r.Executions-1)
+			break
+		}
+		if s.unbounded() {
+			break
+		}
+		if !s.advance(w) {
+			r.Complete = true
+			break
+		}
+	}
+	r.Distinct, r.Points, r.Elapsed = len(seen), w.points, time.Since(started)
+	return r
+}

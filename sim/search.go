@@ -1,0 +1,260 @@
+package sim
+
+import "github.com/millrace-dev/millrace/core/sched"
+
+// search visits every schedule, depth first. Sleep sets (Godefroid 1996) keep it from completing two executions
+// that differ only in the order of independent steps: exactly one complete execution per Mazurkiewicz
+// trace, the others end early as "pruned".
+//
+// Two steps are independent when their footprints do not conflict. A step's footprint is what it did, not
+// what it announced, so steps that touch several objects need no special rule. Steps that change objects
+// of the same owner conflict when that owner has an invariant, because the invariant sees the states in between.
+type search struct {
+	stack []*choicePoint
+	pos   int
+	last  *choicePoint // the choice whose step is running
+}
+
+// choicePoint is one choice on the current path.
+type choicePoint struct {
+	data  bool
+	n     uint64
+	value uint64
+
+	tasks  []int32 // candidates
+	chosen int
+	asleep []sleeper // need not be tried here
+	done   []sleeper // have been tried here
+	foot   footprint // everything the chosen task's step did, over all explored continuations
+	step   footprint // what it did this time
+}
+
+// sleeper is a task whose next step leads to nothing new until a conflicting step happens.
+type sleeper struct {
+	id   int32
+	foot footprint
+}
+
+func (s *search) begin(w *World, _ uint64) {
+	s.pos, s.last = 0, nil
+	w.always, w.footprints = true, true
+}
+
+func (s *search) pick(w *World, n int) int {
+	s.finishStep(w)
+	if s.pos == len(s.stack) {
+		s.stack = append(s.stack, s.arrive(w, n))
+	}
+	p := s.stack[s.pos]
+	s.pos++
+	if p.chosen < 0 {
+		w.pruned = true
+		return -1
+	}
+	s.last = p
+	return p.chosen
+}
+
+// finishStep takes the footprint of the step that has just ended.
+func (s *search) finishStep(w *World) {
+	if s.last != nil {
+		s.last.step = append(s.last.step[:0], w.foot...)
+		s.last.foot = s.last.foot.union(w.foot)
+	}
+	w.foot = w.foot[:0]
+}
+
+// arrive makes the choice point of a state reached for the first time.
+func (s *search) arrive(w *World, n int) *choicePoint {
+	p := &choicePoint{tasks: make([]int32, n)}
+	for i := range n {
+		p.tasks[i] = -1
+		if t := w.candidate(i); t != nil {
+			p.tasks[i] = t.id
+		}
+	}
+	if b := s.last; b != nil {
+		ran := b.tasks[b.chosen]
+		for _, list := range [][]sleeper{b.asleep, b.done} {
+			for _, x := range list {
+				if x.id != ran && !x.foot.conflicts(b.step) {
+					p.asleep = append(p.asleep, x)
+				}
+			}
+		}
+	}
+	p.chosen = p.nextAwake(0)
+	return p
+}
+
+// nextAwake returns the first candidate from index on that must be tried, or -1.
+func (p *choicePoint) nextAwake(from int) int {
+	for i := from; i < len(p.tasks); i++ {
+		if !contains(p.asleep, p.tasks[i]) {
+			return i
+		}
+	}
+	return -1
+}
+
+func contains(list []sleeper, id int32) bool {
+	for i := range list {
+		if list[i].id == id {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *search) draw(_ *World, n uint64) uint64 {
+	if s.pos == len(s.stack) {
+		s.stack = append(s.stack, &choicePoint{data: true, n: n})
+	}
+	p := s.stack[s.pos]
+	s.pos++
+	return p.value
+}
+
+// advance moves to the next unexplored schedule. It reports false when there is none: the search is complete.
+func (s *search) advance(w *World) bool {
+	s.finishStep(w)
+	s.last = nil
+	for len(s.stack) > 0 {
+		p := s.stack[len(s.stack)-1]
+		if p.next() {
+			return true
+		}
+		s.stack = s.stack[:len(s.stack)-1]
+	}
+	return false
+}
+
+func (p *choicePoint) next() bool {
+	if p.data {
+		p.value++
+		return p.value < p.n && p.value < maxDraw
+	}
+	if p.chosen < 0 {
+		return false
+	}
+	p.done = append(p.done, sleeper{p.tasks[p.chosen], p.foot})
+	p.foot = nil
+	p.chosen = p.nextAwake(p.chosen + 1)
+	return p.chosen >= 0
+}
+
+// unbounded reports whether the path holds a draw that is too wide to enumerate: then no search is complete.
+func (s *search) unbounded() bool {
+	for _, p := range s.stack {
+		if p.data && (p.n == 0 || p.n > maxDraw) {
+			return true
+		}
+	}
+	return false
+}
+
+// maxDraw is the widest data choice that a search enumerates.
+const maxDraw = 4096
+
+// footprint is what a step touched: object<<2 | mode, sorted by insertion; steps are small.
+type footprint []uint32
+
+const (
+	modeRead uint32 = iota
+	modeAdd         // commutes with other adds
+	modeWrite
+)
+
+// Objects of the simulator itself in footprints.
+const (
+	footClock uint32 = iota
+	footAlloc
+	footExternal
+	footOwner // + index of the owner
+)
+
+const footObject uint32 = 1 << 20
+
+func (f footprint) add(x uint32) footprint {
+	for _, y := range f {
+		if y == x {
+			return f
+		}
+	}
+	return append(f, x)
+}
+
+func (f footprint) union(g footprint) footprint {
+	for _, x := range g {
+		f = f.add(x)
+	}
+	return f
+}
+
+func (f footprint) conflicts(g footprint) bool {
+	for _, x := range f {
+		for _, y := range g {
+			if x>>2 != y>>2 {
+				continue
+			}
+			a, b := x&3, y&3
+			if a == modeWrite || b == modeWrite || a != b {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (w *World) touchMode(o *object, mode uint32) {
+	w.foot = w.foot.add((footObject+o.hook.ID)<<2 | mode)
+	if o.owner > 0 && mode != modeRead {
+		w.foot = w.foot.add((footOwner+uint32(o.owner))<<2 | modeWrite)
+	}
+}
+
+func (w *World) touch(h *sched.Hook, write bool) {
+	mode := modeRead
+	if write {
+		mode = modeWrite
+	}
+	w.touchMode(w.objectOf(h), mode)
+}
+
+func (w *World) touchClock(write bool) {
+	mode := modeRead
+	if write {
+		mode = modeWrite
+	}
+	w.foot = w.foot.add(footClock<<2 | mode)
+}
+
+func (w *World) touchArms(t *task) {
+	for i := range t.arms {
+		w.touch(t.arms[i].H, true)
+	}
+}
+
+// tread adds an operation to the footprint of the running step.
+func (w *World) tread(h *sched.Hook, op sched.Op, result uint64) {
+	o := w.objectOf(h)
+	switch op {
+	case sched.OpRead, sched.OpWrite, sched.OpChoose:
+		return // ordered by happens-before, or explored by value
+	case sched.OpExternal:
+		w.foot = w.foot.add(footExternal<<2 | modeWrite)
+		return
+	case sched.OpWGAdd:
+		w.touchMode(o, modeAdd)
+		return
+	case sched.OpLoad, sched.OpGet, sched.OpLen, sched.OpDone, sched.OpWGWait, sched.OpSubscribe:
+		w.touchMode(o, modeRead)
+		return
+	case sched.OpCAS, sched.OpTryLock, sched.OpTryRLock:
+		if result == 0 {
+			w.touchMode(o, modeRead)
+			return
+		}
+	}
+	w.touchMode(o, modeWrite)
+}

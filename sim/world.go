@@ -1,0 +1,301 @@
+package sim
+
+import (
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/millrace-dev/millrace/core/sched"
+)
+
+// World is one execution. Its methods are called by the tasks of the execution; it is also the *testing.T of a check's
+// body (Errorf, Fatalf, Logf, …), which must not touch the real one.
+type World struct {
+	opts  *options
+	check string // id
+	body  func(*World)
+
+	// What the strategy sees and leaves behind.
+	strategy strategy
+	random   *rng // set when the strategy is the random walk: its choice is inlined
+	pct      *pct
+	always   bool // the strategy also sees points with one candidate
+	schedule []int32
+	data     []uint64
+
+	tasks   []*task
+	spare   []*task
+	ready   []*task
+	open    []*group
+	objects []*object
+	live    int
+	dead    int // tasks of crashed nodes, still to be unwound
+	current *task
+	next    *task
+	steps   int
+	points  uint64
+	hash    uint64
+
+	now       time.Duration
+	timers    timers
+	timerSeq  int
+	clockTask task
+
+	clocksOn   bool
+	footprints bool
+	foot       footprint
+	slow       bool // one of: tracing, footprints, identity checks
+	tracing    bool
+	identify   bool
+	trace      []event
+	onEvent    func(owner any, action string, args []any)
+
+	invariants []invariant
+	owners     int32
+	owned      map[any]string
+	nodes      map[string]int
+	checkTasks int
+	scope      *sched.Scope
+	joined     *sched.Hook // counts the tasks started with Go
+	phase      phase
+	finals     []func()
+	notes      []string
+
+	failed   bool
+	verdict  verdict
+	pruned   bool
+	aborting bool
+	goexit   *task
+
+	pool []*coroutine
+	beat *atomic.Uint64 // executions begun, for the watchdog
+}
+
+// phase is how far the end of an execution has come.
+//
+//	working ──last check task ends──▶ closing (root scope) ──no task left──▶ final ──▶ over
+type phase uint8
+
+const (
+	working phase = iota
+	closing
+	final
+)
+
+// reset makes the world ready for its next execution.
+func (w *World) reset(s strategy, seed uint64) {
+	w.strategy = s
+	w.random, w.pct, w.always = nil, nil, false
+	w.schedule, w.data = w.schedule[:0], w.data[:0]
+	w.tasks, w.ready, w.open = w.tasks[:0], w.ready[:0], w.open[:0]
+	w.objects = w.objects[:0]
+	w.dead = 0
+	w.live, w.current, w.next, w.steps = 0, nil, nil, 0
+	w.hash = 0x6A09E667F3BCC908
+	w.now, w.timers, w.timerSeq = 0, w.timers[:0], 0
+	w.clockTask = task{id: -1, name: "clock"}
+	w.clocksOn = w.opts.races
+	w.footprints, w.foot = false, w.foot[:0]
+	w.trace = w.trace[:0]
+	w.invariants, w.owners, w.owned, w.nodes = w.invariants[:0], 0, nil, nil
+	w.checkTasks, w.scope, w.joined, w.phase = 0, nil, nil, working
+	w.finals, w.notes = w.finals[:0], w.notes[:0]
+	w.failed, w.verdict, w.pruned, w.goexit = false, verdict{}, false, nil
+	s.begin(w, seed)
+	w.slow = w.tracing || w.footprints || w.identify
+}
+
+// run is one execution: it returns when every task has ended or a verdict was found.
+func (w *World) run() {
+	w.spawn("main", func() { w.body(w) }, true)
+	w.next = w.tasks[0]
+	for w.next != nil {
+		w.resume(w.next)
+	}
+	w.conclude()
+}
+
+// conclude leaves nothing of the execution behind.
+func (w *World) conclude() {
+	w.points += uint64(w.steps)
+	if w.live > 0 || w.dead > 0 {
+		w.unwind()
+	}
+	w.beat.Add(1)
+}
+
+// Scheduler returns the scheduler whose primitives this world explores.
+func (w *World) Scheduler() sched.Scheduler { return sched.With((*backend)(w)) }
+
+// Scope returns the root scope. It ends when the body and every task started with Go have ended; an owner's task
+// that is left after that is a leak.
+func (w *World) Scope() *sched.Scope {
+	if w.scope == nil {
+		w.scope = w.Scheduler().NewScope("world")
+	}
+	return w.scope
+}
+
+// Go starts a task of the check.
+func (w *World) Go(name string, f func()) {
+	node := (*Node)(nil)
+	if w.current != nil {
+		node = w.current.node
+	}
+	w.start(name, f, node)
+}
+
+func (w *World) start(name string, f func(), n *Node) {
+	b := (*backend)(w)
+	if w.joined == nil {
+		w.joined = b.Object(sched.KindWaitGroup, "tasks of the check", 0)
+	}
+	h := w.joined
+	b.Outcome(h, sched.OpWGAdd, 1)
+	t := w.spawn(name, func() {
+		f()
+		b.Outcome(h, sched.OpWGAdd, ^uint64(0))
+	}, true)
+	t.node, t.counted = n, true
+}
+
+// Join waits until every task started with Go so far has ended. Only the body calls it.
+func (w *World) Join() {
+	if w.joined == nil {
+		return
+	}
+	b := (*backend)(w)
+	b.Block(sched.Arm{H: w.joined, Op: sched.OpWGWait})
+	b.Outcome(w.joined, sched.OpWGWait, 1)
+}
+
+// Finally registers f to run when every task has ended: the place for assertions about the end.
+func (w *World) Finally(f func()) { w.finals = append(w.finals, f) }
+
+// Choose draws from [0,n): a choice of the check's own, explored, recorded and replayed.
+func (w *World) Choose(name string, n int) int {
+	v := w.draw(uint64(n))
+	w.hash = mix(w.hash, uint64(sched.OpChoose)<<56|uint64(w.current.id), v)
+	if w.tracing {
+		w.note(fmt.Sprintf("choose %s = %d of %d", name, v, n))
+	}
+	return int(v)
+}
+
+// closeScope ends the root scope when the check's own tasks are done.
+func (w *World) closeScope() {
+	if w.phase != working {
+		return
+	}
+	w.phase = closing
+	if w.scope != nil {
+		scope := w.scope
+		w.spawn("end of the check", func() { scope.Cancel(sched.ErrCanceled) }, false)
+	}
+}
+
+// idle is called when no task can go on. It reports whether something changed: a timer fired, or the last phase
+// began.
+func (w *World) idle() bool {
+	switch {
+	case len(w.timers) > 0 && w.live > 0:
+		w.fireNext()
+		return true
+	case w.live > 0:
+		w.stuck()
+		return false
+	case w.phase != final && len(w.finals) > 0:
+		w.phase = final
+		w.spawn("finally", func() {
+			for _, f := range w.finals {
+				f()
+			}
+		}, false)
+		return true
+	default:
+		return false
+	}
+}
+
+// pick chooses the task that goes on. Nil ends the execution.
+func (w *World) pick() *task {
+	for {
+		w.steps++
+		if w.steps > w.opts.steps {
+			w.fail("steps", "", fmt.Sprintf("more than %d steps: a livelock, or a check that is too large", w.opts.steps))
+			return nil
+		}
+		n := len(w.ready)
+		for _, g := range w.open {
+			n += len(g.tasks)
+		}
+		early := w.opts.early && len(w.timers) > 0
+		if early && n > 0 {
+			n++
+		}
+		if n == 0 {
+			if !w.idle() {
+				return nil
+			}
+			continue
+		}
+		i := 0
+		if n > 1 || w.always {
+			if i = w.choose(n); i < 0 {
+				return nil
+			}
+		}
+		t := w.candidate(i)
+		if t != nil {
+			return t
+		}
+		w.fireNext()
+	}
+}
+
+// choose asks the strategy and records its answer.
+func (w *World) choose(n int) int {
+	var i int
+	if w.random != nil {
+		i = w.random.below(n)
+	} else if i = w.strategy.pick(w, n); i < 0 {
+		return i
+	}
+	if n > 1 {
+		id := int32(-1)
+		if t := w.candidate(i); t != nil {
+			id = t.id
+		}
+		w.schedule = append(w.schedule, id)
+	}
+	return i
+}
+
+// candidate returns the i-th task that can go on, or nil for the clock. The order depends on the schedule alone.
+func (w *World) candidate(i int) *task {
+	if i < len(w.ready) {
+		return w.ready[i]
+	}
+	i -= len(w.ready)
+	for _, g := range w.open {
+		if i < len(g.tasks) {
+			return g.tasks[i]
+		}
+		i -= len(g.tasks)
+	}
+	return nil
+}
+
+// draw asks the strategy for a value below n, or any value when n is 0, and records it.
+func (w *World) draw(n uint64) uint64 {
+	if n == 1 {
+		return 0
+	}
+	v := w.strategy.draw(w, n)
+	w.schedule = append(w.schedule, dataChoice)
+	w.data = append(w.data, v)
+	return v
+}
+
+// dataChoice stands in the schedule for the next entry of World.data.
+const dataChoice int32 = -2
