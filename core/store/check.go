@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"time"
 )
 
 // Limits of what one row or step may hold. They bound memory and keys, not the design: an adapter may store more.
@@ -21,6 +22,7 @@ func (s *Step) Validate() error {
 	faults.when(s.Claim.Owner.Nobody(), "claim: a step has an owner")
 	faults.when(s.Status != Running && !s.Status.Terminal(), "status: %v is not what a step leaves", s.Status)
 	faults.when(s.Spawn && len(s.Close) > 0, "close: a spawn has no waits to close")
+	faults.when(s.Spawn && s.Inbox == nil, "inbox: a spawn has a delivery; its id is a function of it")
 	faults.when(s.Status.Terminal() && len(s.Open) > 0, "open: a terminal step opens no waits")
 	faults.value("snapshot", s.Snapshot)
 	faults.value("result", s.Result)
@@ -42,6 +44,7 @@ func (s *Step) validateWaits(faults *faults) {
 			faults.name(at+".key", w.Key)
 		}
 		faults.value(at+".data", w.Data)
+		faults.moment(at+".due", w.Due)
 		last = w.Generation
 	}
 	closed := make(map[uint64]bool, len(s.Close))
@@ -62,6 +65,7 @@ func (s *Step) validateLists(faults *faults) {
 		faults.name("inbox.channel", s.Inbox.Channel)
 		faults.name("inbox.id", s.Inbox.ID)
 		faults.value("inbox.reply", s.Inbox.Reply)
+		faults.moment("inbox.expires", s.Inbox.Expires)
 	}
 	faults.count("forget", len(s.Forget))
 	for i, r := range s.Forget {
@@ -110,6 +114,11 @@ func (f *faults) value(what string, value []byte) {
 	f.when(len(value) > MaxValue, "%s: %d bytes, more than %d", what, len(value), MaxValue)
 }
 
+// moment keeps times within what 64 bits of nanoseconds hold.
+func (f *faults) moment(what string, t time.Time) {
+	f.when(!t.IsZero() && (t.Year() < 1700 || t.Year() > 2200), "%s: %v is not between the years 1700 and 2200", what, t)
+}
+
 func (f *faults) count(what string, n int) {
 	f.when(n > MaxStepRows, "%s: %d entries, more than %d", what, n, MaxStepRows)
 }
@@ -121,6 +130,7 @@ func (f *faults) rows(rows []Row) {
 		f.name(at+".space", r.Space)
 		f.name(at+".key", r.Key)
 		f.value(at+".value", r.Value)
+		f.moment(at+".expires", r.Expires)
 		f.when(r.Space == InboxSpace, "%s: space %q belongs to the inbox", at, r.Space)
 	}
 }

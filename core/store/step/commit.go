@@ -1,0 +1,302 @@
+package step
+
+import (
+	"fmt"
+
+	"github.com/millrace-dev/millrace/core/claim"
+	"github.com/millrace-dev/millrace/core/sched"
+	"github.com/millrace-dev/millrace/core/store"
+)
+
+// The step transaction (L6): everything that a step changes is one commit of the engine.
+//
+//	assert claim ──▶ assert inbox key ──▶ close waits ──▶ open waits ──▶ write row, record, outbox, rows
+//	     │                  │                  │               │
+//	 ErrFenced         ErrDuplicate       ErrConflict       ErrAlias        a refusal writes nothing
+//
+// Invariants, true of every visible state, and so of every prefix that a crash may leave:
+//
+//	I1  A delivery's receipt, the record, the snapshot and the emissions of one step are there together.
+//	I2  An alias or a timer exists exactly as long as its open wait; two open waits never share an alias.
+//	I3  A generation is opened at most once in the life of an instance.
+//	I4  The emissions of an instance are numbered in commit order, without gaps, from 1.
+//	I5  The record of a committed step carries the claim that was asserted, and the row has left that claim.
+//
+// Linearization    the engine's commit; a refused step at its reads.
+// Waits            for the engine: its commit section, then the sync.
+//
+// Decided by Committer (decide.go) when the outcome gets lost. Model models/step.go. Checks TestSimL6*, TestModelL6*,
+// TestLinearL6*. Mutants L6.*
+
+// Commit implements [store.Steps]. The caller must not change the step, or what it refers to, afterwards: an engine
+// that loses the outcome may still be sending it.
+func (s *Store) Commit(scope *sched.Scope, st *store.Step) (store.Ticket, error) {
+	if err := st.Validate(); err != nil {
+		return 0, fmt.Errorf("commit %v: %w", st.Claim, err)
+	}
+	t, err := s.engine.Update(scope, "commit", true, func(tx Tx) error {
+		c := commit{tx: tx, step: st}
+		return c.run()
+	})
+	if err != nil {
+		return t, fmt.Errorf("commit %s of %v: %w", st.Cause, st.Claim, err)
+	}
+	return t, nil
+}
+
+// commit is one run of the transaction.
+type commit struct {
+	tx    Tx
+	step  *store.Step
+	head  store.Head
+	body  body
+	freed map[string]bool // alias keys that closed waits give up
+}
+
+func (c *commit) run() error {
+	for _, part := range []func() error{
+		c.assertClaim, c.assertInbox, c.readBody, c.closeWaits, c.openWaits, c.writeRows,
+	} {
+		if err := part(); err != nil {
+			return err
+		}
+	}
+	c.writeOutbox()
+	c.writeRecord()
+	setHead(c.tx, c.head)
+	setBody(c.tx, c.head.Instance, c.body)
+	return nil
+}
+
+func (c *commit) assertClaim() error {
+	h, err := getHead(c.tx, c.step.Claim.Instance)
+	if err != nil {
+		return err
+	}
+	edge := claim.Committed
+	if c.step.Spawn {
+		edge = claim.Spawned
+	}
+	c.head, err = edge(h, c.step.Claim, c.step.Status)
+	return err
+}
+
+// assertInbox is what makes check and write of a delivery one step: it reads in the commit section. A duplicate
+// aborts all of the step and is no failure of it.
+func (c *commit) assertInbox() error {
+	in := c.step.Inbox
+	if in == nil {
+		return nil
+	}
+	key := receiptKey(in.Delivery)
+	_, seen, err := c.tx.Get(rowKey(store.InboxSpace, key))
+	if err != nil {
+		return err
+	}
+	if seen {
+		return fmt.Errorf("delivery %q on %q: %w", in.ID, in.Channel, store.ErrDuplicate)
+	}
+	receipt := *in
+	receipt.Cause, receipt.Instance = c.step.Cause, c.step.Claim.Instance
+	c.setRow(store.Row{Space: store.InboxSpace, Key: key, Value: encodeReceipt(receipt), Expires: in.Expires})
+	return nil
+}
+
+func (c *commit) readBody() error {
+	if c.step.Spawn {
+		c.body = body{deployment: c.step.Deployment, flow: c.step.Flow}
+	} else {
+		b, err := getBody(c.tx, c.head.Instance)
+		if err != nil {
+			return err
+		}
+		c.body = b
+	}
+	c.body.snapshot, c.body.result = c.step.Snapshot, c.step.Result
+	return nil
+}
+
+func (c *commit) closeWaits() error {
+	c.freed = make(map[string]bool)
+	if c.step.Status.Terminal() {
+		waits, err := getWaits(c.tx, c.head.Instance)
+		if err != nil {
+			return err
+		}
+		for _, w := range waits {
+			c.closeWait(w)
+		}
+		return nil
+	}
+	for _, generation := range c.step.Close {
+		row, open, err := c.tx.Get(waitKey(c.head.Instance, generation))
+		if err != nil {
+			return err
+		}
+		if !open {
+			return fmt.Errorf("close wait %d of %q, which is not open: %w", generation, c.head.Instance, store.ErrConflict)
+		}
+		w, err := decodeWait(generation, row)
+		if err != nil {
+			return err
+		}
+		c.closeWait(w)
+	}
+	return nil
+}
+
+func (c *commit) closeWait(w store.Wait) {
+	id := c.head.Instance
+	c.tx.Delete(waitKey(id, w.Generation))
+	if w.Channel != "" {
+		key := aliasKey(w.Channel, w.Key)
+		c.tx.Delete(key)
+		c.freed[string(key)] = true
+	}
+	if !w.Due.IsZero() {
+		c.tx.Delete(timerKey(store.Timer{Due: w.Due, Instance: id, Generation: w.Generation}))
+	}
+}
+
+func (c *commit) openWaits() error {
+	bound := make(map[string]bool)
+	for _, w := range c.step.Open {
+		if w.Generation <= c.body.generation {
+			return fmt.Errorf("open wait %d of %q, whose waits reach %d: %w",
+				w.Generation, c.head.Instance, c.body.generation, store.ErrConflict)
+		}
+		c.body.generation = w.Generation
+		if err := c.bindAlias(w, bound); err != nil {
+			return err
+		}
+		if !w.Due.IsZero() {
+			c.tx.Set(timerKey(store.Timer{Due: w.Due, Instance: c.head.Instance, Generation: w.Generation}), nil)
+		}
+		c.tx.Set(waitKey(c.head.Instance, w.Generation), encodeWait(w))
+	}
+	return nil
+}
+
+// bindAlias refuses a key that an open wait holds, of this instance or another.
+func (c *commit) bindAlias(w store.Wait, bound map[string]bool) error {
+	if w.Channel == "" {
+		return nil
+	}
+	key := aliasKey(w.Channel, w.Key)
+	_, held, err := c.tx.Get(key)
+	if err != nil {
+		return err
+	}
+	if held && !c.freed[string(key)] || bound[string(key)] {
+		return fmt.Errorf("bind key %q on %q: %w", w.Key, w.Channel, store.ErrAlias)
+	}
+	bound[string(key)] = true
+	c.tx.Set(key, encoder(nil).text(string(c.head.Instance)).number(w.Generation))
+	return nil
+}
+
+func (c *commit) writeOutbox() {
+	for _, e := range c.step.Outbox {
+		c.body.emitted++
+		c.tx.Set(outboxKey(c.head.Instance, c.body.emitted), encoder(nil).text(e.Target).bytes(e.Payload))
+	}
+}
+
+func (c *commit) writeRecord() {
+	for _, r := range c.step.Forget {
+		c.tx.Delete(recordKey(r))
+	}
+	c.tx.Set(recordKey(c.step.Record()), nil)
+}
+
+func (c *commit) writeRows() error {
+	for _, r := range c.step.Rows {
+		c.setRow(r)
+	}
+	return nil
+}
+
+func (c *commit) setRow(r store.Row) { setRow(c.tx, r) }
+
+// Load implements [store.Steps].
+func (s *Store) Load(scope *sched.Scope, c store.Claim) (in store.Instance, t store.Ticket, err error) {
+	t, err = s.engine.View(scope, "load", func(v View) error {
+		h, err := getHead(v, c.Instance)
+		if err != nil {
+			return err
+		}
+		if h.Claim != c || c.Owner.Nobody() {
+			return fmt.Errorf("row is %v:%d: %w", h.Owner, h.Epoch, store.ErrFenced)
+		}
+		b, err := getBody(v, c.Instance)
+		if err != nil {
+			return err
+		}
+		h.Result = b.result
+		in = store.Instance{
+			Head: h, Deployment: b.deployment, Flow: b.flow, Snapshot: b.snapshot,
+			Generation: b.generation, Emitted: b.emitted,
+		}
+		in.Waits, err = getWaits(v, c.Instance)
+		return err
+	})
+	return in, t, wrap(err, "load", c.Instance)
+}
+
+// Recorded implements [store.Steps].
+func (s *Store) Recorded(scope *sched.Scope, r store.Record) (found bool, t store.Ticket, err error) {
+	t, err = s.engine.View(scope, "recorded", func(v View) (err error) {
+		_, found, err = v.Get(recordKey(r))
+		return err
+	})
+	if err != nil {
+		return false, t, fmt.Errorf("read record %s of %v: %w", r.Cause, r.Claim, err)
+	}
+	return found, t, nil
+}
+
+// Collect implements [store.Steps].
+func (s *Store) Collect(scope *sched.Scope, id store.InstanceID) (store.Ticket, error) {
+	t, err := s.engine.Update(scope, "collect", false, func(tx Tx) error {
+		h, err := getHead(tx, id)
+		if err != nil {
+			return err
+		}
+		if !h.Status.Terminal() || !h.Owner.Nobody() {
+			return fmt.Errorf("row is %v, %v: %w", h.Status, h.Owner, store.ErrConflict)
+		}
+		tx.Delete(headKey(id))
+		tx.Delete(bodyKey(id))
+		return nil
+	})
+	return t, wrap(err, "collect", id)
+}
+
+// Write implements [store.Spaces].
+func (s *Store) Write(scope *sched.Scope, rows []store.Row) (store.Ticket, error) {
+	if err := store.ValidateRows(rows); err != nil {
+		return 0, fmt.Errorf("write rows: %w", err)
+	}
+	t, err := s.engine.Update(scope, "write", true, func(tx Tx) error {
+		for _, r := range rows {
+			setRow(tx, r)
+		}
+		return nil
+	})
+	if err != nil {
+		return t, fmt.Errorf("write rows: %w", err)
+	}
+	return t, nil
+}
+
+// setRow does not look for the expiry of a row that it replaces: that entry is stale, and Expire drops it.
+func setRow(tx Tx, r store.Row) {
+	if r.Delete {
+		tx.Delete(rowKey(r.Space, r.Key))
+		return
+	}
+	tx.Set(rowKey(r.Space, r.Key), encodeRow(r))
+	if !r.Expires.IsZero() {
+		tx.Set(expiryKey(r.Space, r.Expires, r.Key), nil)
+	}
+}
