@@ -1,0 +1,328 @@
+package eval
+
+import (
+	"github.com/millrace-dev/millrace/tla/syntax"
+	"github.com/millrace-dev/millrace/tla/value"
+)
+
+// ActionInfo names an action: a definition reached from the root of a next-state relation through
+// disjunctions, quantifiers and definitions only.
+type ActionInfo struct {
+	Name string
+	File string
+	Pos  syntax.Pos
+}
+
+// actRecorder collects the actions of a relation while it is compiled.
+type actRecorder struct {
+	infos []ActionInfo
+	conj  []ActionInfo
+	count bool
+}
+
+// Action is a compiled next-state or initial relation.
+type Action struct {
+	act  Act
+	fc   *fctx
+	emit *func(c *Ctx) bool
+	// Infos lists the named actions; Ctx.Action is an index into it. Conjuncts lists the conjuncts that
+	// are counted.
+	Infos     []ActionInfo
+	Conjuncts []ActionInfo
+}
+
+// Each enumerates the states the relation allows; emit is called with the assigned state in c and
+// returns true to stop.
+func (a *Action) Each(c *Ctx, emit func(c *Ctx) bool) error {
+	saved, savedEmit := c.f, c.emit
+	err := c.Guard(func() {
+		c.f = &Frame{s: make([]value.Value, a.fc.n)}
+		c.emit = emit
+		a.act(c)
+	})
+	c.f, c.emit = saved, savedEmit
+	return err
+}
+
+// act compiles an action whose rest is k.
+func (cp *compiler) act(x syntax.Expr, e env, k Act) Act {
+	cp.size++
+	cp.depth++
+	defer func() { cp.depth-- }()
+	if cp.size > maxCompileSize {
+		loadFail(e.sc.file, x.Pos(), "specification expands to more than %d expressions", maxCompileSize)
+	}
+	if cp.depth > maxCompileDepth {
+		loadFail(e.sc.file, x.Pos(), "definitions are nested deeper than %d", maxCompileDepth)
+	}
+	switch x := x.(type) {
+	case *syntax.Paren:
+		return cp.act(x.X, e, k)
+	case *syntax.Label:
+		return cp.act(x.X, e, k)
+	case *syntax.Junction:
+		if x.Name == "\\/" {
+			return cp.disjunction(x.Items, e, k)
+		}
+		return cp.conjunction(x.Items, e, k)
+	case *syntax.Op:
+		return cp.actOp(x, e, k)
+	case *syntax.Quant:
+		return cp.actQuant(x, e, k)
+	case *syntax.If:
+		return cp.actIf(x, e, k)
+	case *syntax.Case:
+		return cp.actCase(x, e, k)
+	case *syntax.Let:
+		e2, reset := cp.letScope(x, e)
+		return resetAct(cp.act(x.Body, e2, k), reset)
+	case *syntax.Ref:
+		return cp.actRef(x, e, k)
+	case *syntax.Box:
+		return cp.actBox(x, e, k)
+	}
+	return cp.actPred(x, e, k)
+}
+
+func (cp *compiler) actPred(x syntax.Expr, e env, k Act) Act {
+	p, n := cp.pred(x, e)
+	if n.lvl >= 3 {
+		loadFail(e.sc.file, x.Pos(), "a temporal formula cannot be part of an action")
+	}
+	return func(c *Ctx) bool { return p(c) && k(c) }
+}
+
+func resetAct(a Act, slots []int) Act {
+	if len(slots) == 0 {
+		return a
+	}
+	return func(c *Ctx) bool {
+		for _, s := range slots {
+			c.f.s[s] = nil
+		}
+		return a(c)
+	}
+}
+
+func (cp *compiler) conjunction(items []syntax.Expr, e env, k Act) Act {
+	// Slots are allocated in source order by compiling from the last item: order does not matter,
+	// because every slot of an action is its own.
+	e.top = e.top && len(items) == 1
+	for i := len(items) - 1; i >= 0; i-- {
+		k = cp.counted(items[i], e, cp.act(items[i], e, k))
+	}
+	return k
+}
+
+// counted wraps a conjunct so that its evaluations are counted when coverage is asked for.
+func (cp *compiler) counted(x syntax.Expr, e env, a Act) Act {
+	if cp.rec == nil || !cp.rec.count {
+		return a
+	}
+	i := len(cp.rec.conj)
+	cp.rec.conj = append(cp.rec.conj, ActionInfo{File: e.sc.file, Pos: x.Pos(), Name: firstLine(x)})
+	return func(c *Ctx) bool {
+		if c.Counts != nil {
+			c.Counts[i]++
+		}
+		return a(c)
+	}
+}
+
+func firstLine(x syntax.Expr) string {
+	s := syntax.Format(x)
+	for i, r := range s {
+		if r == '\n' || i > 60 {
+			return s[:i] + " …"
+		}
+	}
+	return s
+}
+
+func (cp *compiler) disjunction(items []syntax.Expr, e env, k Act) Act {
+	acts := make([]Act, len(items))
+	for i, it := range items {
+		acts[i] = cp.act(it, e, k)
+	}
+	if len(acts) == 2 {
+		a, b := acts[0], acts[1]
+		return func(c *Ctx) bool { return a(c) || b(c) }
+	}
+	return func(c *Ctx) bool {
+		for _, a := range acts {
+			if a(c) {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+func (cp *compiler) actOp(x *syntax.Op, e env, k Act) Act {
+	switch x.Name {
+	case "/\\":
+		return cp.conjunction(x.Args, e, k)
+	case "\\/":
+		return cp.disjunction(x.Args, e, k)
+	case "=":
+		if v, ok := cp.assignable(x.Args[0], e); ok {
+			return cp.assign(v, x, e, k)
+		}
+	case "\\in":
+		if v, ok := cp.assignable(x.Args[0], e); ok {
+			return cp.assignIn(v, x, e, k)
+		}
+	case "UNCHANGED":
+		if e.mode == assignNext && !e.primed {
+			return cp.actUnchanged(x.Args[0], e, k)
+		}
+	case "=>":
+		p, _ := cp.pred(x.Args[0], e)
+		rest := cp.act(x.Args[1], e, k)
+		return func(c *Ctx) bool {
+			if p(c) {
+				return rest(c)
+			}
+			return k(c)
+		}
+	case "\\cdot":
+		return cp.compose(x, e, k)
+	}
+	if !core[x.Name] {
+		if s := e.sc.lookup(x.Name); s != nil {
+			return cp.actApply(cp.alias(s, len(x.Args)), x.Args, x, e, k)
+		}
+	}
+	return cp.actPred(x, e, k)
+}
+
+// assignable reports the variable that x denotes when the action assigns it: x' in a next-state
+// relation, x in an initial one.
+func (cp *compiler) assignable(x syntax.Expr, e env) (*symbol, bool) {
+	x = strip(x)
+	if e.mode == assignNext {
+		p, ok := x.(*syntax.Op)
+		if !ok || p.Name != "'" || e.primed {
+			if !e.primed {
+				return nil, false
+			}
+			// Inside a primed action every variable is one of the next state.
+			return cp.variable(x, e)
+		}
+		x = strip(p.Args[0])
+	} else if e.primed {
+		return nil, false
+	}
+	return cp.variable(x, e)
+}
+
+func (cp *compiler) variable(x syntax.Expr, e env) (*symbol, bool) {
+	for range 50 {
+		r, ok := strip(x).(*syntax.Ref)
+		if !ok || len(r.Parts[len(r.Parts)-1].Args) > 0 || core[r.Parts[0].Name] || e.sc.lookup(r.Parts[0].Name) == nil {
+			return nil, false
+		}
+		t := cp.resolveRef(r, e)
+		switch {
+		case t.x != nil:
+			return nil, false
+		case t.sym.kind == symVar:
+			return t.sym, true
+		case t.sym.kind == symByName:
+			x, e = t.sym.expr, e.with(t.sym.sc)
+		case t.sym.kind == symNode:
+			x, e = t.sym.expr, e.with(t.sym.sc)
+		case t.sym.kind == symDef && t.sym.def != nil && len(t.sym.def.Params) == 0 && t.sym.def.Bounds == nil:
+			x, e = t.sym.def.Body, e.with(t.sym.sc)
+		default:
+			return nil, false
+		}
+	}
+	return nil, false
+}
+
+func (cp *compiler) assign(v *symbol, x *syntax.Op, e env, k Act) Act {
+	n := cp.compile(x.Args[1], e)
+	fn, i := n.fn, v.idx
+	at := e.place(x.P)
+	cur := e.mode == assignCur
+	return func(c *Ctx) bool {
+		s := c.Next
+		if cur {
+			s = c.Cur
+		}
+		if old := s[i]; old != nil {
+			val := c.force(fn(c))
+			c.at = at
+			return (old == val || value.Equal(old, val)) && k(c)
+		}
+		s[i] = c.settle(fn(c))
+		stop := k(c)
+		s[i] = nil
+		return stop
+	}
+}
+
+func (cp *compiler) assignIn(v *symbol, x *syntax.Op, e env, k Act) Act {
+	n := cp.compile(x.Args[1], e)
+	fn, i := n.fn, v.idx
+	at := e.place(x.P)
+	cur := e.mode == assignCur
+	return func(c *Ctx) bool {
+		s := c.Next
+		if cur {
+			s = c.Cur
+		}
+		set := c.set(fn(c), at)
+		c.at = at
+		if old := s[i]; old != nil {
+			return set.Contains(old) && k(c)
+		}
+		done := set.Each(func(val value.Value) bool {
+			s[i] = c.settle(val)
+			return !k(c)
+		})
+		s[i] = nil
+		return !done
+	}
+}
+
+// actUnchanged assigns each variable of a tuple, or of a definition that stands for one, its value.
+func (cp *compiler) actUnchanged(x syntax.Expr, e env, k Act) Act {
+	if v, ok := cp.variable(x, e); ok {
+		return keepVar(v.idx, e.place(x.Pos()), k)
+	}
+	switch y := strip(x).(type) {
+	case *syntax.Tuple:
+		for i := len(y.Elems) - 1; i >= 0; i-- {
+			k = cp.actUnchanged(y.Elems[i], e, k)
+		}
+		return k
+	case *syntax.Ref:
+		t := cp.resolveRef(y, e)
+		switch {
+		case t.x != nil:
+			return cp.actUnchanged(t.x, e.with(t.sc), k)
+		case t.sym.kind == symDef && t.sym.def != nil && len(t.sym.def.Params) == 0 && t.sym.def.Bounds == nil:
+			return cp.actUnchanged(t.sym.def.Body, e.with(t.sym.sc), k)
+		case t.sym.kind == symByName:
+			return cp.actUnchanged(t.sym.expr, e.with(t.sym.sc), k)
+		}
+	}
+	p := cp.unchanged(x, e, e.place(x.Pos())).pred
+	return func(c *Ctx) bool { return p(c) && k(c) }
+}
+
+func keepVar(i int, at *place, k Act) Act {
+	return func(c *Ctx) bool {
+		cur := c.Cur[i]
+		if old := c.Next[i]; old != nil {
+			c.at = at
+			return (old == cur || value.Equal(old, cur)) && k(c)
+		}
+		c.Next[i] = cur
+		stop := k(c)
+		c.Next[i] = nil
+		return stop
+	}
+}

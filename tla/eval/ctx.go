@@ -1,0 +1,209 @@
+package eval
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/millrace-dev/millrace/tla/syntax"
+	"github.com/millrace-dev/millrace/tla/value"
+)
+
+// MaxCallDepth bounds the depth of recursive operators and functions.
+const MaxCallDepth = 20_000
+
+// Frame holds the slots of one evaluation; up leads to the frame of the enclosing definition.
+type Frame struct {
+	s  []value.Value
+	up *Frame
+}
+
+// place is a position in a module.
+type place struct {
+	file string
+	pos  syntax.Pos
+}
+
+// Ctx is one evaluation in progress: the states it reads and its frame. A Ctx belongs to one
+// goroutine.
+type Ctx struct {
+	// Cur and Next are the states; an element is nil while its variable has no value.
+	Cur, Next []value.Value
+	// Level is the depth of Cur in the search, one for initial states.
+	Level int
+	// Action is the index of the action being taken, -1 for none.
+	Action int
+	// Run is what the run shares with the modules TLC and TLCExt.
+	Run *Run
+	// Worker is the number of the worker, whose TLCSet registers are Regs.
+	Worker int
+	Regs   map[int64]value.Value
+	// Counts, when not nil, counts how often each conjunct was evaluated.
+	Counts []int64
+
+	emit   func(c *Ctx) bool
+	f      *Frame
+	at     *place
+	depth  int
+	locals map[*Frame]*Frame
+	memos  map[*recFcn]map[uint64][]memoEntry
+}
+
+// Run is the state of a run that specifications can read through TLCGet.
+type Run struct {
+	Prog *Program
+	// Get answers TLCGet of a string; it is nil outside a run.
+	Get func(c *Ctx, name string) (value.Value, bool)
+	// Set handles TLCSet of a string.
+	Set func(c *Ctx, name string, v value.Value) bool
+	// Trace returns the states that lead to the current one; nil outside a run.
+	Trace func(c *Ctx) []value.Value
+	// Print receives the output of Print and PrintT.
+	Print func(string)
+	// Random draws a number below n.
+	Random func(n int) int
+}
+
+// Error is a fault of evaluation with its place.
+type Error struct {
+	File string
+	Pos  syntax.Pos
+	Msg  string
+}
+
+// Error renders file:line:column: message.
+func (e *Error) Error() string {
+	if e.File == "" {
+		return e.Msg
+	}
+	return fmt.Sprintf("%s:%s: %s", e.File, e.Pos, e.Msg)
+}
+
+// NewCtx returns a context for nvars variables.
+func NewCtx(run *Run, nvars int) *Ctx {
+	return &Ctx{
+		Cur: make([]value.Value, nvars), Next: make([]value.Value, nvars), Run: run, Action: -1,
+		Regs: map[int64]value.Value{}, locals: map[*Frame]*Frame{},
+	}
+}
+
+func (c *Ctx) fail(at *place, format string, args ...any) {
+	panic(&Error{at.file, at.pos, fmt.Sprintf(format, args...)})
+}
+
+// Guard calls f and returns a fault of evaluation as an error.
+func (c *Ctx) Guard(f func()) (err error) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case *Error:
+			err = r
+			c.depth = 0
+		case *value.Error:
+			e := &Error{Msg: r.Msg}
+			if c.at != nil {
+				e.File, e.Pos = c.at.file, c.at.pos
+			}
+			err = e
+			c.depth = 0
+		default:
+			panic(r)
+		}
+	}()
+	f()
+	return nil
+}
+
+// Expr is a compiled expression with the number of slots its frame needs.
+type Expr struct {
+	fn   Fn
+	pred Pred
+	fc   *fctx
+	// Level is 0 for constants, 1 for state functions, 2 for actions, 3 for temporal formulas.
+	Level int
+	cp    *compiler
+}
+
+func (e *Expr) frame(c *Ctx) func() {
+	saved := c.f
+	c.f = &Frame{s: make([]value.Value, e.fc.n)}
+	return func() { c.f = saved }
+}
+
+// Eval evaluates the expression.
+func (e *Expr) Eval(c *Ctx) (v value.Value, err error) {
+	err = c.Guard(func() {
+		defer e.frame(c)()
+		v = c.settle(e.fn(c))
+	})
+	return v, err
+}
+
+// Holds evaluates a predicate.
+func (e *Expr) Holds(c *Ctx) (ok bool, err error) {
+	err = c.Guard(func() {
+		defer e.frame(c)()
+		ok = e.pred(c)
+	})
+	return ok, err
+}
+
+// settle makes v fit to be kept: symbolic sets and lazy functions are listed and hashed.
+func (c *Ctx) settle(v value.Value) value.Value {
+	switch x := v.(type) {
+	case *value.Elems:
+		x.Hash()
+	case *value.Fcn:
+		x.Hash()
+	case *value.Lazy:
+		f := x.List(c)
+		f.Hash()
+		return f
+	case value.Set:
+		if n := x.Len(); n >= 0 && n <= value.MaxElements {
+			e := value.List(x)
+			e.Hash()
+			return e
+		}
+	}
+	return v
+}
+
+// capture copies the current frame for a closure that outlives the evaluation of its parent.
+func (c *Ctx) capture() *Frame { return copyFrame(c.f) }
+
+func copyFrame(f *Frame) *Frame {
+	if f == nil {
+		return nil
+	}
+	return &Frame{append([]value.Value(nil), f.s...), copyFrame(f.up)}
+}
+
+// private returns this goroutine's copy of a frame captured by a constant that all goroutines share.
+func (c *Ctx) private(f *Frame) *Frame {
+	p, ok := c.locals[f]
+	if !ok {
+		p = copyFrame(f)
+		c.locals[f] = p
+	}
+	return p
+}
+
+func (c *Ctx) enter(at *place) {
+	c.depth++
+	if c.depth > MaxCallDepth {
+		c.fail(at, "recursion is deeper than %d calls", MaxCallDepth)
+	}
+}
+
+// StateString renders a state as a conjunction.
+func StateString(names []string, s []value.Value) string {
+	var b strings.Builder
+	for i, n := range names {
+		v := "?"
+		if s[i] != nil {
+			v = s[i].String()
+		}
+		fmt.Fprintf(&b, "/\\ %s = %s\n", n, v)
+	}
+	return b.String()
+}

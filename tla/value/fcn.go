@@ -1,0 +1,296 @@
+package value
+
+import (
+	"sort"
+	"strings"
+)
+
+// Domain is a sorted domain shared by functions made from each other.
+type Domain struct {
+	Keys  []Value
+	atoms bool // every key is an *Atom
+}
+
+// NewDomain returns the domain with the given sorted keys.
+func NewDomain(keys []Value) *Domain {
+	d := &Domain{Keys: keys, atoms: len(keys) > 0}
+	for _, k := range keys {
+		k.Hash()
+		if _, ok := k.(*Atom); !ok {
+			d.atoms = false
+		}
+	}
+	return d
+}
+
+// Index returns the position of k, or -1.
+func (d *Domain) Index(k Value) int {
+	if d.atoms {
+		a, ok := k.(*Atom)
+		if !ok {
+			return -1
+		}
+		if len(d.Keys) <= 8 {
+			for i, x := range d.Keys {
+				if x.(*Atom) == a {
+					return i
+				}
+			}
+			return -1
+		}
+	}
+	i, found := sort.Find(len(d.Keys), func(i int) int { return Compare(k, d.Keys[i]) })
+	if !found {
+		return -1
+	}
+	return i
+}
+
+// Fcn is a function. A nil Dom means the domain 1..len(Vals): a tuple or sequence.
+type Fcn struct {
+	Dom    *Domain
+	Vals   []Value
+	sum    uint64
+	hashed bool
+}
+
+// Empty is the empty sequence, which is also the empty function.
+var Empty = func() *Fcn { f := &Fcn{}; f.Hash(); return f }()
+
+// NewTuple returns the tuple of vals, which it keeps.
+func NewTuple(vals []Value) *Fcn {
+	if len(vals) == 0 {
+		return Empty
+	}
+	return &Fcn{Vals: vals}
+}
+
+// NewFcn returns the function with the sorted domain dom; a domain 1..n becomes a tuple.
+func NewFcn(dom *Domain, vals []Value) *Fcn {
+	if len(vals) == 0 {
+		return Empty
+	}
+	if dom.isSeq() {
+		dom = nil
+	}
+	return &Fcn{Dom: dom, Vals: vals}
+}
+
+func (d *Domain) isSeq() bool {
+	first, ok := d.Keys[0].(Int)
+	if !ok || first != 1 {
+		return false
+	}
+	last, ok := d.Keys[len(d.Keys)-1].(Int)
+	return ok && int(last) == len(d.Keys)
+}
+
+// NewRecord returns the record with the given fields in any order.
+func NewRecord(names []*Atom, vals []Value) *Fcn {
+	idx := make([]int, len(names))
+	for i := range idx {
+		idx[i] = i
+	}
+	sort.Slice(idx, func(i, j int) bool { return names[idx[i]].Order < names[idx[j]].Order })
+	keys, sorted := make([]Value, len(names)), make([]Value, len(names))
+	for i, j := range idx {
+		keys[i], sorted[i] = names[j], vals[j]
+	}
+	return NewFcn(NewDomain(keys), sorted)
+}
+
+// Key returns the i-th element of the domain in order.
+func (f *Fcn) Key(i int) Value {
+	if f.Dom == nil {
+		return MakeInt(int64(i + 1))
+	}
+	return f.Dom.Keys[i]
+}
+
+// Index returns the position of k in the domain, or -1.
+func (f *Fcn) Index(k Value) int {
+	if f.Dom == nil {
+		n, ok := k.(Int)
+		if !ok || n < 1 || int(n) > len(f.Vals) {
+			return -1
+		}
+		return int(n) - 1
+	}
+	return f.Dom.Index(k)
+}
+
+// DomainSet returns the domain as a set.
+func (f *Fcn) DomainSet() Set {
+	if f.Dom == nil {
+		return NewInterval(1, int64(len(f.Vals)))
+	}
+	return NewSorted(f.Dom.Keys)
+}
+
+// IsSeq reports whether the domain is 1..n.
+func (f *Fcn) IsSeq() bool { return f.Dom == nil }
+
+// IsRecord reports whether the domain is a set of strings.
+func (f *Fcn) IsRecord() bool {
+	if f.Dom == nil || !f.Dom.atoms {
+		return false
+	}
+	for _, k := range f.Dom.Keys {
+		if k.(*Atom).Model {
+			return false
+		}
+	}
+	return true
+}
+
+func (f *Fcn) rawSum() uint64 {
+	if !f.hashed {
+		var s uint64
+		if f.Dom == nil {
+			for i, v := range f.Vals {
+				s += pairHash(Int(i+1).Hash(), v.Hash())
+			}
+		} else {
+			for i, v := range f.Vals {
+				s += pairHash(f.Dom.Keys[i].Hash(), v.Hash())
+			}
+		}
+		f.sum, f.hashed = s, true
+	}
+	return f.sum
+}
+
+// Hash implements Value.
+func (f *Fcn) Hash() uint64 { return Mix(f.rawSum() ^ 0x5851f42d4c957f2d) }
+
+// With returns f with the value at position i replaced; the hash is updated incrementally.
+func (f *Fcn) With(i int, v Value) *Fcn {
+	vals := make([]Value, len(f.Vals))
+	copy(vals, f.Vals)
+	vals[i] = v
+	g := &Fcn{Dom: f.Dom, Vals: vals}
+	if f.hashed {
+		k := f.Key(i).Hash()
+		g.sum = f.sum - pairHash(k, f.Vals[i].Hash()) + pairHash(k, v.Hash())
+		g.hashed = true
+	}
+	return g
+}
+
+// Append returns the sequence f with v at its end.
+func (f *Fcn) Append(v Value) *Fcn {
+	vals := make([]Value, len(f.Vals)+1)
+	copy(vals, f.Vals)
+	vals[len(f.Vals)] = v
+	g := &Fcn{Vals: vals}
+	if f.hashed {
+		g.sum = f.sum + pairHash(Int(len(vals)).Hash(), v.Hash())
+		g.hashed = true
+	}
+	return g
+}
+
+func equalFcn(x, y *Fcn) bool {
+	if x == y {
+		return true
+	}
+	if len(x.Vals) != len(y.Vals) || x.hashed && y.hashed && x.sum != y.sum {
+		return false
+	}
+	if x.Dom != y.Dom {
+		if (x.Dom == nil) != (y.Dom == nil) {
+			return false
+		}
+		for i, k := range x.Dom.Keys {
+			if !sameKind(k, y.Dom.Keys[i]) || !Equal(k, y.Dom.Keys[i]) {
+				return false
+			}
+		}
+	}
+	for i, v := range x.Vals {
+		if !Equal(v, y.Vals[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func sameKind(a, b Value) bool { return kindRank(a) == kindRank(b) }
+
+func compareFcn(x, y *Fcn) int {
+	if x == y {
+		return 0
+	}
+	if d := len(x.Vals) - len(y.Vals); d != 0 {
+		return d
+	}
+	for i, v := range x.Vals {
+		if x.Dom != y.Dom {
+			if c := Compare(x.Key(i), y.Key(i)); c != 0 {
+				return c
+			}
+		}
+		if c := Compare(v, y.Vals[i]); c != 0 {
+			return c
+		}
+	}
+	return 0
+}
+
+// String implements Value.
+func (f *Fcn) String() string {
+	var b strings.Builder
+	f.write(&b)
+	return b.String()
+}
+
+func (f *Fcn) write(b *strings.Builder) {
+	switch {
+	case f.Dom == nil:
+		b.WriteString("<<")
+		for i, v := range f.Vals {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			write(b, v)
+		}
+		b.WriteString(">>")
+	case f.IsRecord():
+		b.WriteString("[")
+		for i, v := range f.Vals {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			b.WriteString(f.Dom.Keys[i].(*Atom).Name + " |-> ")
+			write(b, v)
+		}
+		b.WriteString("]")
+	default:
+		b.WriteString("(")
+		for i, v := range f.Vals {
+			if i > 0 {
+				b.WriteString(" @@ ")
+			}
+			write(b, f.Dom.Keys[i])
+			b.WriteString(" :> ")
+			write(b, v)
+		}
+		b.WriteString(")")
+	}
+}
+
+func write(b *strings.Builder, v Value) {
+	switch v := v.(type) {
+	case *Fcn:
+		v.write(b)
+	case *Elems:
+		v.write(b)
+	default:
+		b.WriteString(v.String())
+	}
+}
+
+func quote(s string) string {
+	r := strings.NewReplacer("\\", "\\\\", "\"", "\\\"", "\n", "\\n", "\t", "\\t", "\r", "\\r", "\f", "\\f")
+	return "\"" + r.Replace(s) + "\""
+}
