@@ -170,6 +170,12 @@ func (c *checker) report() {
 func (c *checker) explain(f *Failure) {
 	c.t.Helper()
 	c.trace(f)
+	if f.Kind != "nondeterminism" {
+		original := *f
+		*f = *shrink(c.id, c.body, &c.opts, f)
+		f.original = &original
+		c.trace(f)
+	}
 	folder, err := writeFolder(c.id, c.at, &c.opts, f)
 	if err != nil {
 		c.t.Error(err)

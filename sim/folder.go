@@ -103,7 +103,8 @@ func outFolder() (string, error) {
 	return filepath.Join(root, "out"), err
 }
 
-// writeFolder leaves a failure's schedule and trace on disk and returns the folder.
+// writeFolder leaves a failure on disk and returns its folder: schedule.json (shrunk), original.json (as found),
+// trace.txt and the line that replays it.
 func writeFolder(check string, c caller, o *options, f *Failure) (string, error) {
 	out, err := outFolder()
 	if err != nil {
@@ -114,14 +115,9 @@ func writeFolder(check string, c caller, o *options, f *Failure) (string, error)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", fmt.Errorf("write failure of %s: %w", check, err)
 	}
-	s := Schedule{
-		Check: check, Test: c.test, Package: c.pkg, Strategy: f.Strategy, Seed: f.Seed, Execution: f.Execution,
-		Commit: commit(), GoVersion: runtime.Version(), Options: o.String(), Choices: f.Choices.String(),
-		Verdict: FileVerdict{f.Kind, f.ID, f.Message}, Hash: fmt.Sprintf("%016x", f.Hash),
-	}
-	text, err := json.MarshalIndent(s, "", "  ")
-	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, "schedule.json"), append(text, '\n'), 0o644)
+	err = writeSchedule(filepath.Join(dir, "schedule.json"), check, c, o, f)
+	if err == nil && f.original != nil {
+		err = writeSchedule(filepath.Join(dir, "original.json"), check, c, o, f.original)
 	}
 	if err == nil {
 		err = writeTraceFile(filepath.Join(dir, "trace.txt"), f)
@@ -134,6 +130,20 @@ func writeFolder(check string, c caller, o *options, f *Failure) (string, error)
 		return dir, fmt.Errorf("write failure of %s: %w", check, err)
 	}
 	return dir, nil
+}
+
+// writeSchedule writes the file that replays f.
+func writeSchedule(path, check string, c caller, o *options, f *Failure) error {
+	s := Schedule{
+		Check: check, Test: c.test, Package: c.pkg, Strategy: f.Strategy, Seed: f.Seed, Execution: f.Execution,
+		Commit: commit(), GoVersion: runtime.Version(), Options: o.String(), Choices: f.Choices.String(),
+		Verdict: FileVerdict{f.Kind, f.ID, f.Message}, Hash: fmt.Sprintf("%016x", f.Hash),
+	}
+	text, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, append(text, '\n'), 0o644)
 }
 
 func writeTraceFile(path string, f *Failure) error {

@@ -29,7 +29,7 @@ type Option func(*options)
 // Runs sets the number of executions of each sampling strategy. The default is 100.
 func Runs(n int) Option { return func(o *options) { o.runs = max(n, 1) } }
 
-// Strategies sets the sampling strategies by name: random, pct (depth 2), pct3, pct5, …. The default is random and pct3.
+// Strategies sets the sampling strategies by name: random, pos, pct (depth 2), pct3, pct5, …. The default is random and pct3.
 func Strategies(names ...string) Option { return func(o *options) { o.strategies = names } }
 
 // Steps sets the step bound of one execution. The default is 10,000.
@@ -105,6 +105,8 @@ func strategyNamed(name string, length int) (strategy, error) {
 	switch {
 	case name == "random":
 		return &randomWalk{}, nil
+	case name == "pos":
+		return &pos{}, nil
 	case name == "pct":
 		return &pct{depth: 2, length: length}, nil
 	case strings.HasPrefix(name, "pct"):
@@ -112,5 +114,5 @@ func strategyNamed(name string, length int) (strategy, error) {
 			return &pct{depth: d, length: length}, nil
 		}
 	}
-	return nil, fmt.Errorf("unknown strategy %q: random, pct, pct<depth>, %s", name, searchName)
+	return nil, fmt.Errorf("unknown strategy %q: random, pos, pct, pct<depth>, %s", name, searchName)
 }

@@ -29,6 +29,7 @@ type Failure struct {
 	Choices           Choices
 	Hash              uint64
 	trace             []event
+	original          *Failure // before it was shrunk
 }
 
 // Verdict returns "kind id", as inventories name it.
@@ -105,26 +106,28 @@ func (r *sampling) work() {
 	w := newWorld(r.id, r.body, r.opts)
 	guard := watch(w)
 	defer guard.end()
+	defer w.drain()
 	s, _ := strategyNamed(r.name, r.length) // the name was checked by explore
 	seen := map[uint64]struct{}{}
-	done := 0
-	for {
-		i := r.next.Add(1) - 1
-		if i >= r.stop.Load() {
-			break
+	done, index, seed := 0, 0, uint64(0)
+	drive(w, func() bool {
+		index = int(r.next.Add(1) - 1)
+		if int64(index) >= r.stop.Load() {
+			return false
 		}
-		seed := derive(r.opts.seed, r.name, int(i))
-		execute(w, s, seed)
+		seed = derive(r.opts.seed, r.name, index)
+		w.reset(s, seed)
+		return true
+	}, func() {
 		done++
 		seen[w.hash] = struct{}{}
-		if int(i) < len(r.result.Hashes) {
-			r.result.Hashes[i] = w.hash
+		if index < len(r.result.Hashes) {
+			r.result.Hashes[index] = w.hash
 		}
 		if w.failed {
-			r.failed(w, seed, int(i))
+			r.failed(w, seed, index)
 		}
-	}
-	w.drain()
+	})
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.result.Executions += done
@@ -153,26 +156,40 @@ func (w *World) failure(name string, seed uint64, i int) *Failure {
 	}
 }
 
-// execute runs one execution. Goexit inside a task, which a real t.FailNow calls, ends the goroutine that resumed
-// it, so the driver runs in one that can be replaced.
+// execute runs one execution.
 func execute(w *World, s strategy, seed uint64) {
-	w.reset(s, seed)
-	if drive(w) {
-		return
-	}
-	t := w.goexit
-	w.fail("panic", t.name, "task called runtime.Goexit: fail a check through its World, not through the testing.T")
-	t.state = ended
-	w.live--
-	w.conclude()
+	more := true
+	drive(w, func() bool {
+		if more {
+			w.reset(s, seed)
+		}
+		return more
+	}, func() { more = false })
 }
 
-// drive reports whether the execution came to its own end.
-func drive(w *World) (whole bool) {
+// drive runs executions: begin resets the world and reports whether there is one more, end looks at the result. Goexit inside a
+// task, which a real t.FailNow calls, ends the goroutine that resumed it, so they run in one that can be
+// replaced.
+func drive(w *World, begin func() bool, end func()) {
+	for !driveMost(w, begin, end) {
+		t := w.goexit
+		w.fail("panic", t.name, "task called runtime.Goexit: fail a check through its World, not through the testing.T")
+		t.state = ended
+		w.live--
+		w.conclude()
+		end()
+	}
+}
+
+// driveMost reports false when a Goexit cut an execution short.
+func driveMost(w *World, begin func() bool, end func()) (whole bool) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		w.run()
+		for begin() {
+			w.run()
+			end()
+		}
 		whole = true
 	}()
 	<-done
@@ -189,8 +206,14 @@ func searchAll(id string, body func(*World), o *options) Result {
 	s := &search{}
 	r := Result{Strategy: searchName}
 	seen := map[uint64]struct{}{}
-	for r.Executions+r.Pruned < o.limit {
-		execute(w, s, 0)
+	more := true
+	drive(w, func() bool {
+		if more && r.Executions+r.Pruned < o.limit {
+			w.reset(s, 0)
+			return true
+		}
+		return false
+	}, func() {
 		if w.pruned {
 			r.Pruned++
 		} else {
@@ -200,18 +223,16 @@ func searchAll(id string, body func(*World), o *options) Result {
 				r.Hashes = append(r.Hashes, w.hash)
 			}
 		}
-		if w.failed {
+		switch {
+		case w.failed:
 			r.Failure = w.failure(searchName, 0, r.Executions-1)
-			break
+			more = false
+		case s.unbounded():
+			more = false
+		case !s.advance(w):
+			r.Complete, more = true, false
 		}
-		if s.unbounded() {
-			break
-		}
-		if !s.advance(w) {
-			r.Complete = true
-			break
-		}
-	}
+	})
 	r.Distinct, r.Points, r.Elapsed = len(seen), w.points, time.Since(started)
 	return r
 }

@@ -1,0 +1,60 @@
+package sim
+
+import "github.com/millrace-dev/millrace/core/sched"
+
+// pos is partial-order sampling (Yuan et al., CAV 2018): every pending operation has a random priority and the highest
+// runs. After it, the operations that race with it draw again, so that the order of each racing pair is decided afresh
+// and not inherited from unrelated steps.
+type pos struct {
+	rng rng
+	ran *task
+}
+
+func (s *pos) begin(w *World, seed uint64) {
+	s.rng = rng{seed}
+	s.ran = nil
+}
+
+func (s *pos) pick(w *World, n int) int {
+	if s.ran != nil {
+		s.ran.prio = 0 // its operation is done: whatever it announces now is new
+	}
+	best, index := int64(-1), 0
+	for i := range n {
+		t := w.candidate(i)
+		if t == nil {
+			t = &w.clockTask
+		}
+		if t.prio == 0 {
+			t.prio = int64(s.rng.next()>>2) + 1
+		}
+		if t.prio > best {
+			best, index, s.ran = t.prio, i, t
+		}
+	}
+	for i := range n {
+		if t := w.candidate(i); t != nil && t != s.ran && racing(t, s.ran) {
+			t.prio = 0
+		}
+	}
+	return index
+}
+
+func (s *pos) draw(_ *World, n uint64) uint64 { return s.rng.draw(n) }
+
+// racing reports whether two announced operations may conflict.
+func racing(a, b *task) bool {
+	if a.h == nil || a.h != b.h {
+		return false
+	}
+	return !readsOnly(a.op) || !readsOnly(b.op)
+}
+
+func readsOnly(op sched.Op) bool {
+	switch op {
+	case sched.OpLoad, sched.OpGet, sched.OpLen, sched.OpWGWait, sched.OpDone, sched.OpSubscribe:
+		return true
+	default:
+		return false
+	}
+}

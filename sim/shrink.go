@@ -1,0 +1,246 @@
+package sim
+
+// shrinkBudget bounds the executions that one shrink may cost.
+const shrinkBudget = 3000
+
+// shrinker looks for a smaller schedule with the same verdict: fewer preemptions first, then smaller drawn values, then
+// fewer steps. It is greedy and deterministic. The result is locally minimal: no single move that it knows makes
+// it smaller.
+type shrinker struct {
+	w      *World
+	kind   string
+	id     string
+	budget int
+	best   run
+}
+
+// run is one executed schedule, step by step: forced steps too, so that moved segments keep their length.
+type run struct {
+	steps    []int32
+	data     []uint64
+	choices  Choices
+	hash     uint64
+	preempts int
+}
+
+// shrink returns a locally minimal failure with f's verdict, or f itself when nothing smaller was found.
+func shrink(id string, body func(*World), o *options, f *Failure) *Failure {
+	w := newWorld(id, body, o)
+	guard := watch(w)
+	defer guard.end()
+	defer w.drain()
+	k := &shrinker{w: w, kind: f.Kind, id: f.ID, budget: shrinkBudget}
+	g := &guided{follow: &replay{choices: f.Choices}}
+	if !k.execute(g) {
+		return f
+	}
+	k.best = g.result(w)
+	for k.round() {
+	}
+	out := w.failure(f.Strategy, f.Seed, f.Execution)
+	out.Kind, out.ID, out.Message, out.Step = f.Kind, f.ID, f.Message, f.Step
+	out.Choices, out.Hash = k.best.choices, k.best.hash
+	return out
+}
+
+// round tries every move once and reports whether one helped.
+func (k *shrinker) round() bool {
+	return k.merge() || k.calm() || k.lessData()
+}
+
+func (k *shrinker) execute(g *guided) bool {
+	k.budget--
+	execute(k.w, g, 0)
+	return k.w.failed && k.w.verdict.kind == k.kind && k.w.verdict.id == k.id
+}
+
+// try runs a candidate and keeps it when it fails in the same way and is smaller.
+func (k *shrinker) try(steps []int32, data []uint64) bool {
+	if k.budget <= 0 {
+		return false
+	}
+	g := &guided{steps: steps, data: data}
+	if !k.execute(g) {
+		return false
+	}
+	if r := g.result(k.w); r.smaller(&k.best) {
+		k.best = r
+		return true
+	}
+	return false
+}
+
+func (r *run) smaller(o *run) bool {
+	switch {
+	case r.preempts != o.preempts:
+		return r.preempts < o.preempts
+	case sum(r.data) != sum(o.data):
+		return sum(r.data) < sum(o.data)
+	default:
+		return len(r.steps) < len(o.steps)
+	}
+}
+
+func sum(values []uint64) uint64 {
+	s := uint64(0)
+	for _, v := range values {
+		s += v >> 8 << 8 >> 1 // wide draws count by magnitude, without overflow
+		s += v & 255
+	}
+	return s
+}
+
+// merge moves a segment behind the next one, so that neighbours of the same task join.
+func (k *shrinker) merge() bool {
+	seg := segments(k.best.steps)
+	for i := 0; i+1 < len(seg); i++ {
+		moved := append([]segment(nil), seg...)
+		moved[i], moved[i+1] = moved[i+1], moved[i]
+		if k.try(flatten(moved), k.best.data) {
+			return true
+		}
+	}
+	return false
+}
+
+// calm lets the schedule end early: from there on the running task goes on for as long as it can.
+func (k *shrinker) calm() bool {
+	for n := len(k.best.steps) / 2; n > 0; n /= 2 {
+		if k.try(k.best.steps[:len(k.best.steps)-n], k.best.data) {
+			return true
+		}
+	}
+	return false
+}
+
+func (k *shrinker) lessData() bool {
+	for i, v := range k.best.data {
+		for _, smaller := range []uint64{0, v / 2} {
+			if smaller >= v {
+				continue
+			}
+			data := append([]uint64(nil), k.best.data...)
+			data[i] = smaller
+			if k.try(k.best.steps, data) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// segment is a number of steps that one task takes in a row.
+type segment struct {
+	task int32
+	n    int
+}
+
+func segments(steps []int32) []segment {
+	var out []segment
+	for _, id := range steps {
+		if n := len(out); n > 0 && out[n-1].task == id {
+			out[n-1].n++
+			continue
+		}
+		out = append(out, segment{id, 1})
+	}
+	return out
+}
+
+func flatten(seg []segment) []int32 {
+	var out []int32
+	for _, s := range seg {
+		for range s.n {
+			out = append(out, s.task)
+		}
+	}
+	return out
+}
+
+// guided follows a list of steps as far as it is possible. Where it is not, the running task goes on if it can, else the
+// lowest id: the calmest continuation.
+type guided struct {
+	follow *replay // the original schedule, for the first run
+	steps  []int32
+	data   []uint64
+
+	pos, dataPos int
+	last         int32
+	taken        []int32
+	drawn        []uint64
+	preempts     int
+}
+
+func (g *guided) begin(w *World, seed uint64) {
+	w.always = true
+	g.last = -2
+	if g.follow != nil {
+		g.follow.begin(w, seed)
+	}
+}
+
+func (g *guided) pick(w *World, n int) int {
+	i := g.index(w, n)
+	if i < 0 {
+		return i
+	}
+	id := candidateID(w, i)
+	if id != g.last && g.find(w, n, g.last) >= 0 {
+		g.preempts++
+	}
+	g.last = id
+	g.taken = append(g.taken, id)
+	return i
+}
+
+func (g *guided) index(w *World, n int) int {
+	if g.follow != nil {
+		if n == 1 {
+			return 0
+		}
+		return g.follow.pick(w, n)
+	}
+	if g.pos < len(g.steps) {
+		if i := g.find(w, n, g.steps[g.pos]); i >= 0 {
+			g.pos++
+			return i
+		}
+	}
+	if i := g.find(w, n, g.last); i >= 0 {
+		return i
+	}
+	return lowest(w, n)
+}
+
+func (g *guided) find(w *World, n int, id int32) int {
+	for i := range n {
+		if candidateID(w, i) == id {
+			return i
+		}
+	}
+	return -1
+}
+
+func (g *guided) draw(w *World, n uint64) uint64 {
+	v := uint64(0)
+	switch {
+	case g.follow != nil:
+		v = g.follow.draw(w, n)
+	case g.dataPos < len(g.data):
+		v = g.data[g.dataPos]
+		g.dataPos++
+		if n != 0 && v >= n {
+			v = n - 1
+		}
+	}
+	g.drawn = append(g.drawn, v)
+	return v
+}
+
+// result describes the execution that has just ended.
+func (g *guided) result(w *World) run {
+	return run{
+		steps: append([]int32(nil), g.taken...), data: append([]uint64(nil), g.drawn...), hash: w.hash, preempts: g.preempts,
+		choices: Choices{append([]int32(nil), w.schedule...), append([]uint64(nil), w.data...)},
+	}
+}
