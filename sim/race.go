@@ -22,7 +22,12 @@ func (c *vclock) grow(n int) {
 	}
 }
 
+// tick counts an event of the task. The clock, which fires timers, has no component of its own (its id is
+// negative): what a timer releases is what armed it.
 func (c *vclock) tick(id int32) {
+	if id < 0 {
+		return
+	}
 	c.grow(int(id) + 1)
 	c.v[id]++
 }
