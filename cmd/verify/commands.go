@@ -1,0 +1,78 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/millrace-dev/millrace/cmd/verify/internal/catalog"
+	"github.com/millrace-dev/millrace/cmd/verify/internal/harness"
+)
+
+// command is one entry of the table. Its run parses its own arguments and returns an exit code; a new
+// command is a file of its own and one line here.
+type command struct {
+	name, usage, help string
+	run               func(ctx context.Context, args []string) int
+}
+
+// commands returns the table in the order help shows it.
+func commands() []command {
+	return []command{
+		{"test", "[quick]", "everything that gates: build, vet, lints, units, every lane, audit, mutants", runTest},
+		{"test-sim", "[FILTER] [seeds=N] [strategy=S] [--once]", "registered simulation checks, then again in a second process", runTestSim},
+		{"test-models", "[FILTER]", "operation sequences against the reference models", laneCommand("models")},
+		{"test-linearizability", "[FILTER]", "histories judged by porcupine", laneCommand("linearizability")},
+		{"test-deadlock", "[FILTER]", "workloads under deadlock instrumentation", laneCommand("deadlock")},
+		{"fuzz", "[TARGET] [time=30s]", "go fuzzing, each target for a time", runFuzz},
+		{"replay", "FILE [mode=strict|lenient]", "one recorded execution again, in a fresh process", runReplay},
+		{"show", "FILE", "a recorded failure: verdict, schedule and trace", runShow},
+		{"qualify", "[ID…]", "every mutant (or those of an owner): each must be rejected by its checks", runQualify},
+		{"audit", "[--run]", "the register against what exists and what ran", runAudit},
+		{"matrix", "", "owner × lane, from the register and the last results", runMatrix},
+		{"lint", "", "golangci-lint, built from the pinned tools module", runLint},
+		{"ratchet", "", "source contracts: imports and raw concurrency", runRatchet},
+	}
+}
+
+// site is what most commands start from: the lab and the catalogue of the tree they stand in.
+type site struct {
+	*harness.Lab
+	cat *catalog.Catalog
+}
+
+// open finds the module and reads its declarations.
+func open() (site, error) {
+	root, err := catalog.FindRoot(".")
+	if err != nil {
+		return site{}, err
+	}
+	cat, err := catalog.Load(root)
+	if err != nil {
+		return site{}, err
+	}
+	return site{harness.NewLab(root, os.Stdout), cat}, nil
+}
+
+// errUsage marks errors of the person who called; the exit code is then 2.
+var errUsage = errors.New("usage")
+
+func usagef(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", errUsage, fmt.Sprintf(format, args...))
+}
+
+// exit prints err for the command and returns the exit code it deserves.
+func exit(name string, err error) int {
+	if err == nil {
+		return exitOK
+	}
+	fmt.Fprintf(os.Stderr, "verify %s: %v\n", name, err)
+	if errors.Is(err, errUsage) {
+		return exitUsage
+	}
+	return exitFailed
+}
+
+// errFound means that the command has printed what does not hold.
+var errFound = errors.New("does not hold, see above")

@@ -1,0 +1,127 @@
+// Package ratchet checks source contracts that no compiler knows: which package may import which, and
+// that production code under core synchronizes, reads time and draws random numbers only through
+// core/sched, so that the simulator sees everything it does.
+//
+// An exception is a line of rules.txt with its reason. An exception that nothing needs is a finding too:
+// the list only shrinks by itself.
+package ratchet
+
+import (
+	"bufio"
+	_ "embed"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/millrace-dev/millrace/cmd/verify/internal/catalog"
+)
+
+//go:embed rules.txt
+var rulesText string
+
+// layer is one level of the dependency order; a package may import its own level and those below.
+type layer struct {
+	name     string
+	prefixes []string
+}
+
+// exception allows one thing with a reason.
+type exception struct {
+	kind   string // "import" or a rule of the ban list
+	from   string // package or file, relative to the module root
+	what   string // what is imported or used; "*" for anything
+	reason string
+	line   int
+	used   bool
+}
+
+// Rules are the contents of rules.txt.
+type Rules struct {
+	layers     []layer
+	edges      []string // folders exempt from the ban list: they talk to the outside
+	exceptions []*exception
+}
+
+// ruleFile is where the embedded rules stand, for messages.
+const ruleFile = "cmd/verify/internal/ratchet/rules.txt"
+
+// Default returns the rules of the project.
+func Default() (*Rules, error) { return Parse(rulesText) }
+
+// Parse reads rules: lines "layer NAME PREFIX…", "edge FOLDER reason…", "allow KIND FROM WHAT reason…";
+// empty lines and lines that start with # say nothing.
+func Parse(text string) (*Rules, error) {
+	r := &Rules{}
+	lines := bufio.NewScanner(strings.NewReader(text))
+	for number := 1; lines.Scan(); number++ {
+		fields := strings.Fields(lines.Text())
+		if len(fields) == 0 || strings.HasPrefix(fields[0], "#") {
+			continue
+		}
+		if err := r.add(number, fields); err != nil {
+			return nil, fmt.Errorf("parse %s:%d: %w", ruleFile, number, err)
+		}
+	}
+	return r, lines.Err()
+}
+
+func (r *Rules) add(number int, fields []string) error {
+	switch {
+	case fields[0] == "layer" && len(fields) > 2:
+		r.layers = append(r.layers, layer{fields[1], fields[2:]})
+	case fields[0] == "edge" && len(fields) > 2:
+		r.edges = append(r.edges, fields[1])
+	case fields[0] == "allow" && len(fields) > 4:
+		r.exceptions = append(r.exceptions, &exception{
+			kind: fields[1], from: fields[2], what: fields[3], reason: strings.Join(fields[4:], " "), line: number,
+		})
+	default:
+		return fmt.Errorf("%q is no rule, or its reason is missing", strings.Join(fields, " ")) //nolint:err113 // shown to people
+	}
+	return nil
+}
+
+// allowed reports whether an exception covers the use, and marks it used.
+func (r *Rules) allowed(kind, from, what string) bool {
+	found := false
+	for _, e := range r.exceptions {
+		if e.kind == kind && within(from, e.from) && (e.what == "*" || e.what == what) {
+			e.used, found = true, true
+		}
+	}
+	return found
+}
+
+// Unused returns the exceptions that nothing needed.
+func (r *Rules) Unused() []catalog.Fault {
+	var findings []catalog.Fault
+	for _, e := range r.exceptions {
+		if !e.used {
+			findings = append(findings, catalog.Fault{
+				At:      catalog.Position{File: ruleFile, Line: e.line},
+				Message: fmt.Sprintf("nothing needs the exception %s %s %s: delete it", e.kind, e.from, e.what),
+			})
+		}
+	}
+	return findings
+}
+
+// within reports whether path is folder or below it; a folder may also be a file.
+func within(path, folder string) bool { return path == folder || strings.HasPrefix(path, folder+"/") }
+
+// levelOf returns the level of a package folder: the layer with the longest prefix that covers it.
+func (r *Rules) levelOf(dir string) (int, bool) {
+	level, longest := 0, -1
+	for i, l := range r.layers {
+		for _, prefix := range l.prefixes {
+			if within(dir, prefix) && len(prefix) > longest {
+				level, longest = i, len(prefix)
+			}
+		}
+	}
+	return level, longest >= 0
+}
+
+func (r *Rules) isEdge(dir string) bool {
+	return slices.ContainsFunc(r.edges, func(edge string) bool { return within(dir, edge) })
+}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"path/filepath"
+
+	"github.com/millrace-dev/millrace/cmd/verify/internal/catalog"
+	"github.com/millrace-dev/millrace/cmd/verify/internal/harness"
+)
+
+func (s site) printLane(run laneRun) {
+	s.Table([]string{"check", "lane", "executions", "distinct", "rate", "result"}, laneRows(run))
+	for _, o := range run.Outcomes {
+		if o.Status != harness.Passed {
+			s.Printf("\n--- %s %s (%s)\n%s\n", o.Status, o.Test, o.Dir, o.Output)
+		}
+	}
+	for _, r := range run.Rows {
+		if !r.Passed && r.Folder != "" {
+			s.Printf("\n%s: %s\n  %s\n", r.Check, r.Verdict, s.replayLine(r.Folder))
+		}
+	}
+	s.printFindings(run.Findings)
+	s.Printf("\n%s: %d discovered, %d selected; of their %d checks %d executed, %d complete; %.1f s\n",
+		run.Lane, run.Discovered, run.Selected, len(run.Rows), run.Executed, run.Complete, run.Seconds)
+}
+
+func laneRows(run laneRun) [][]string {
+	var rows [][]string
+	for _, r := range run.Rows {
+		rows = append(rows, []string{
+			r.Check, r.Lane, harness.Count(r.Executions), distinct(r), rate(r), result(r),
+		})
+	}
+	return rows
+}
+
+func distinct(r checkRow) string {
+	if r.Distinct == 0 {
+		return "-"
+	}
+	return harness.Count(r.Distinct)
+}
+
+func rate(r checkRow) string {
+	if r.Seconds <= 0 || r.Executions == 0 {
+		return "-"
+	}
+	return harness.Count(int(float64(r.Executions)/r.Seconds)) + "/s"
+}
+
+func result(r checkRow) string {
+	switch {
+	case !r.Complete && r.Verdict != "":
+		return "FAILED " + r.Verdict
+	case !r.Complete:
+		return "INCOMPLETE " + r.Exhaustive
+	case r.Exhaustive != "":
+		return "passed, " + r.Exhaustive
+	case r.Verdict != "":
+		return "passed, found " + r.Verdict
+	}
+	return "passed"
+}
+
+func (s site) printFindings(findings []catalog.Fault) {
+	if len(findings) == 0 {
+		return
+	}
+	s.Printf("\n")
+	for _, f := range findings {
+		s.Printf("%s\n", f)
+	}
+}
+
+// replayLine is the command that replays a failure folder.
+func (s site) replayLine(folder string) string {
+	file := filepath.Join(folder, "schedule.json")
+	if rel, err := filepath.Rel(s.Root, file); err == nil {
+		file = rel
+	}
+	return "just replay " + file
+}

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/millrace-dev/millrace/cmd/verify/internal/audit"
+	"github.com/millrace-dev/millrace/cmd/verify/internal/catalog"
+	"github.com/millrace-dev/millrace/cmd/verify/internal/harness"
+	"github.com/millrace-dev/millrace/sim/inventory"
+)
+
+const (
+	simVar      = "MILLRACE_SIM"
+	twiceHashes = 100 // executions of each check whose traces are compared between two processes
+)
+
+// runTestSim runs the simulated and exhaustive checks, then a hundred executions of each once more in a
+// second process: the same seed must give the same trace.
+func runTestSim(ctx context.Context, args []string) int {
+	return exit("test-sim", testSim(ctx, args))
+}
+
+func testSim(ctx context.Context, args []string) error {
+	a, err := grammar{words: 1, keys: []string{"seeds", "strategy", "seed", "cores"}, flags: []string{"--once"}}.parse(args)
+	if err != nil {
+		return err
+	}
+	for _, key := range []string{"seeds", "cores"} {
+		if _, err := a.count(key, 1); err != nil {
+			return err
+		}
+	}
+	s, err := open()
+	if err != nil {
+		return err
+	}
+	run, err := s.runSim(ctx, a.word(), simBounds(a))
+	if err != nil {
+		return err
+	}
+	s.printLane(run)
+	failed := run.err()
+	if !a.flags["--once"] {
+		twice, err := s.runTwice(ctx, a.word(), run)
+		if err != nil {
+			return err
+		}
+		s.printTwice(twice)
+		failed = errors.Join(failed, twice.err())
+	}
+	return errors.Join(s.WriteJSON("test-sim.json", run), failed)
+}
+
+// simBounds returns the bounds that the caller set, in the simulator's form.
+func simBounds(a arguments) []string {
+	var bounds []string
+	for _, key := range []string{"seeds", "strategy", "seed", "cores"} {
+		if value, ok := a.values[key]; ok {
+			bounds = append(bounds, key+"="+value)
+		}
+	}
+	return bounds
+}
+
+// runSim runs the simulation lane; bounds other than the checks' own make it a partial run.
+func (s site) runSim(ctx context.Context, filter string, bounds []string) (laneRun, error) {
+	l := findLane("sim")
+	if len(bounds) > 0 {
+		l.name = "partial-" + l.name
+	}
+	return s.runLane(ctx, l, filter, []string{
+		simVar + "=" + strings.Join(append(bounds, fmt.Sprintf("hashes=%d", twiceHashes)), " "),
+	})
+}
+
+// twiceRun is the comparison of two processes.
+type twiceRun struct {
+	Compared   int               `json:"compared"`   // checks
+	Executions int               `json:"executions"` // trace hashes compared
+	Diverged   []string          `json:"diverged,omitempty"`
+	Outcomes   []harness.Outcome `json:"-"`
+}
+
+func (r twiceRun) err() error {
+	if len(r.Diverged) > 0 {
+		return fmt.Errorf("%d checks are not deterministic: %w", len(r.Diverged), errFound)
+	}
+	return nil
+}
+
+// runTwice repeats the first executions of each check of first in a process of its own.
+func (s site) runTwice(ctx context.Context, filter string, first laneRun) (twiceRun, error) {
+	l := findLane("sim")
+	l.name, l.command = "twice-"+l.name, "test-sim again"
+	second, err := s.runLane(ctx, l, filter, []string{
+		fmt.Sprintf("%s=seeds=%d hashes=%d", simVar, twiceHashes, twiceHashes),
+	})
+	if err != nil {
+		return twiceRun{}, err
+	}
+	return compareTwice(s.cat, first.records, second.records), nil
+}
+
+// compareTwice compares the trace hashes of two runs, check by check. A check that left hashes only
+// once has not been compared, and that is a divergence too.
+func compareTwice(cat *catalog.Catalog, first, second []inventory.Record) twiceRun {
+	var result twiceRun
+	again := audit.Last(second)
+	for _, rec := range first {
+		if len(rec.Hashes) == 0 || !rec.Passed {
+			continue
+		}
+		result.Compared++
+		n := min(len(rec.Hashes), len(again[rec.Check].Hashes))
+		result.Executions += n
+		at := rec.Package
+		if check, ok := cat.Check(rec.Check); ok {
+			at = check.At.String()
+		}
+		if n == 0 {
+			result.Diverged = append(result.Diverged, fmt.Sprintf("%s: check %s left no trace hash the second time", at, rec.Check))
+			continue
+		}
+		for i := range n {
+			if one, two := rec.Hashes[i], again[rec.Check].Hashes[i]; one != two {
+				result.Diverged = append(result.Diverged, fmt.Sprintf(
+					"%s: check %s: execution %d has trace hash %s in one process and %s in another", at, rec.Check, i, one, two))
+				break
+			}
+		}
+	}
+	return result
+}
+
+func (s site) printTwice(r twiceRun) {
+	for _, d := range r.Diverged {
+		s.Printf("%s\n", d)
+	}
+	s.Printf("twice: %d checks, %s executions compared between two processes, %d diverged\n",
+		r.Compared, harness.Count(r.Executions), len(r.Diverged))
+}

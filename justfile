@@ -1,0 +1,59 @@
+# Every recipe is one call of a Go command of this module, so that nothing here needs just itself.
+
+set positional-arguments := true
+
+# the recipes
+default:
+    @{{ just_executable() }} --justfile {{ justfile() }} --list --unsorted
+
+# everything that gates: build, vet, lints, unit tests, every lane, audit, mutants
+test *args:
+    @go run ./cmd/verify test "$@"
+
+# registered simulation checks: [FILTER] [seeds=N] [strategy=S]
+test-sim *args:
+    @go run ./cmd/verify test-sim "$@"
+
+# operation sequences of every owner against its reference model: [FILTER]
+test-models *args:
+    @go run ./cmd/verify test-models "$@"
+
+# histories judged by porcupine: [FILTER]
+test-linearizability *args:
+    @go run ./cmd/verify test-linearizability "$@"
+
+# workloads under deadlock instrumentation: [FILTER]
+test-deadlock *args:
+    @go run ./cmd/verify test-deadlock "$@"
+
+# go fuzzing, each target for a time: [TARGET] [time=30s]
+fuzz *args:
+    @go run ./cmd/verify fuzz "$@"
+
+# one recorded execution again, in a fresh process: FILE
+replay *args:
+    @go run ./cmd/verify replay "$@"
+
+# a recorded failure: verdict, schedule and trace: FILE
+show *args:
+    @go run ./cmd/verify show "$@"
+
+# every mutant, or those of an owner: each must be rejected by its checks: [ID]
+qualify *args:
+    @go run ./cmd/verify qualify "$@"
+
+# the register of owners, checks and mutants against what exists and what ran: [--run]
+audit *args:
+    @go run ./cmd/verify audit "$@"
+
+# owner × lane, from the register and the last results
+matrix *args:
+    @go run ./cmd/verify matrix "$@"
+
+# source contracts: imports and raw concurrency
+ratchet *args:
+    @go run ./cmd/verify ratchet "$@"
+
+# golangci-lint, built from the pinned tools module
+lint *args:
+    @go run ./cmd/verify lint "$@"
