@@ -1,0 +1,147 @@
+package orders
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strings"
+)
+
+// Account is what the client sent beside what the node did with it.
+type Account struct {
+	Lines, Accepted, Duplicates, Rejected int
+	Reasons                               map[string]int // rejected lines by reason
+	Written, Approved                     int            // rows in the node's files
+	Flows                                 int            // orders that needed a flow
+	// Faults are the differences: lost, doubled or changed records, wrong answers. Empty means that the account balances.
+	Faults []string
+}
+
+// maxFaults bounds what an account lists.
+const maxFaults = 50
+
+// Balance compares the node's files in dir with the input and the client's log.
+func Balance(in *Input, entries []Entry, dir string) (*Account, error) {
+	a := &Account{Lines: in.Lines, Reasons: map[string]int{}}
+	a.answers(in, entries)
+	small, approved := map[string]Order{}, map[string]Order{}
+	for id, o := range in.Unique {
+		switch {
+		case !o.Large():
+			small[id] = o
+		case o.Approved():
+			approved[id] = o
+		}
+		if o.Large() {
+			a.Flows++
+		}
+	}
+	var err, err2 error
+	a.Written, err = a.file(filepath.Join(dir, "ledger.ndjson"), small)
+	a.Approved, err2 = a.file(filepath.Join(dir, "approved.ndjson"), approved)
+	sort.Strings(a.Faults)
+	if n := len(a.Faults); n > maxFaults {
+		a.Faults = append(a.Faults[:maxFaults], fmt.Sprintf("… and %d more", n-maxFaults))
+	}
+	return a, errors.Join(err, err2)
+}
+
+// Fault adds a difference found elsewhere.
+func (a *Account) Fault(format string, args ...any) {
+	a.Faults = append(a.Faults, fmt.Sprintf(format, args...))
+}
+
+// answers checks that each body was answered once, and each of its lines rightly.
+func (a *Account) answers(in *Input, entries []Entry) {
+	answered := make([]int, len(in.Bodies))
+	for _, e := range entries {
+		answered[e.Body]++
+		body := in.Bodies[e.Body]
+		a.Accepted += e.Answer.Accepted
+		a.Duplicates += e.Answer.Duplicates
+		a.Rejected += len(e.Answer.Rejected)
+		if n := e.Answer.Accepted + e.Answer.Duplicates + len(e.Answer.Rejected); n != len(body) {
+			a.Fault("body %d: %d lines answered of %d", e.Body, n, len(body))
+		}
+		var want, got []int
+		for i, l := range body {
+			if l.Order == nil {
+				want = append(want, i+1)
+			}
+		}
+		for _, r := range e.Answer.Rejected {
+			got = append(got, r.Line)
+			a.Reasons[reasonKind(r.Reason)]++
+		}
+		slices.Sort(got)
+		if !slices.Equal(want, got) {
+			a.Fault("body %d: lines %v rejected, want %v", e.Body, got, want)
+		}
+	}
+	for i, n := range answered {
+		if n != 1 {
+			a.Fault("body %d: answered %d times", i, n)
+		}
+	}
+}
+
+// reasonKind keeps what is the same for every record of a kind.
+func reasonKind(reason string) string {
+	kind, _, _ := strings.Cut(reason, ":")
+	return kind
+}
+
+// file compares the rows of an output file with the orders that belong in it.
+func (a *Account) file(path string, want map[string]Order) (int, error) {
+	name := filepath.Base(path)
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, fmt.Errorf("read output: %w", err)
+	}
+	seen := map[string]int{}
+	rows, err := 0, error(nil)
+	r := bufio.NewReaderSize(f, 1<<16)
+	for {
+		line, readErr := r.ReadString('\n')
+		if line != "" {
+			rows++
+			a.row(name, rows, line, want, seen)
+		}
+		if readErr != nil {
+			if !errors.Is(readErr, io.EOF) {
+				err = fmt.Errorf("read %s: %w", name, readErr)
+			}
+			break
+		}
+	}
+	for id := range want {
+		if seen[id] == 0 {
+			a.Fault("%s: order %s is lost", name, id)
+		}
+	}
+	return rows, errors.Join(err, f.Close())
+}
+
+func (a *Account) row(name string, n int, line string, want map[string]Order, seen map[string]int) {
+	var o Order
+	if err := json.Unmarshal([]byte(line), &o); err != nil {
+		a.Fault("%s:%d: not a row: %v", name, n, err)
+		return
+	}
+	seen[o.ID]++
+	w, ok := want[o.ID]
+	switch {
+	case !ok:
+		a.Fault("%s:%d: order %s does not belong here", name, n, o.ID)
+	case seen[o.ID] > 1:
+		a.Fault("%s:%d: order %s is written %d times", name, n, o.ID, seen[o.ID])
+	case w.Customer != o.Customer || w.Amount != o.Amount:
+		a.Fault("%s:%d: order %s was changed to %+v", name, n, o.ID, o)
+	}
+}
