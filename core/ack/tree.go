@@ -31,7 +31,9 @@ import (
 //
 // Orders            resolve: pending is lowered → active is lowered.   Attach: active is raised → pending is raised.
 // settle:           cause is written → receiver is taken → the guard is left → the receiver is notified.
-// Linearization     every resolution and every Attach at its compare-and-swap of pending; Outcome at its load of
+// Linearization     a resolution that counts, and Attach, at their compare-and-swap of pending (one that does not
+//
+//	count says only that another one of its share has begun); Outcome at its load of
 //
 //	pending; Cause at its load of tracking.
 //
