@@ -1,0 +1,122 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/millrace-dev/millrace/sim/inventory"
+)
+
+func TestLaneRunsWhatIsRegistered(t *testing.T) {
+	s, out := fixture(t)
+	run, err := s.runSim(t.Context(), "", nil)
+	if err != nil || run.err() != nil {
+		t.Fatalf("%v, findings %v", err, run.Findings)
+	}
+	if run.Discovered != 2 || run.Selected != 2 || run.Executed != 2 || run.Complete != 2 {
+		t.Errorf("counts %d %d %d %d, want 2 each", run.Discovered, run.Selected, run.Executed, run.Complete)
+	}
+	s.printLane(run)
+	if text := out.String(); !strings.Contains(text, "2 discovered, 2 selected; of their 2 checks 2 executed, 2 complete") {
+		t.Errorf("printed %s", text)
+	}
+	twice, err := s.runTwice(t.Context(), "", run)
+	if err != nil || twice.err() != nil || twice.Compared != 1 || twice.Executions != 64 {
+		t.Errorf("twice %+v, %v", twice, err)
+	}
+}
+
+func TestFilterThatSelectsNothingFails(t *testing.T) {
+	s, _ := fixture(t)
+	if _, err := s.runSim(t.Context(), "no-such-check", nil); !errors.Is(err, errNothing) {
+		t.Errorf("error %v, want %v", err, errNothing)
+	}
+	if _, err := s.runLane(t.Context(), findLane("deadlock"), "", nil); !errors.Is(err, errNothing) {
+		t.Errorf("error %v, want %v", err, errNothing)
+	}
+}
+
+// What a lane must find, each on a fixture changed in one place.
+func TestLaneFindsWhatARunHides(t *testing.T) {
+	cases := map[string]struct {
+		change [3]string
+		want   string
+	}{
+		"skipped":      {[3]string{checkFile, "func TestModelZ1(t *testing.T) {", "func TestModelZ1(t *testing.T) {\n\tt.Skip()"}, "check Z1/counts left no record"},
+		"failed":       {[3]string{gateFile, "func (g *Gate) Leave() { g.inside-- }", "func (g *Gate) Leave() { g.inside -= 2 }"}, "check Z1/counts failed: mismatch Z1.inside"},
+		"unregistered": {[3]string{checkFile, `"Z1/counts", func`, `"Z1/" + "other", func`}, "TestModelZ1 ran check Z1/other, which is not registered"},
+		"empty":        {[3]string{checkFile, "return 3", "return 0"}, "check Z1/counts executed nothing"},
+		"no build":     {[3]string{gateFile, "g.inside++", "g.outside++"}, "build failed"},
+		"exit":         {[3]string{checkFile, "var g Gate\n\t\tg.Enter()", "os.Exit(0)\n\t\tvar g Gate\n\t\tg.Enter()"}, "check Z1/counts left no record"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, _ := fixture(t, c.change)
+			// The unregistered check is selected by its test's name only when the test names a registered one.
+			run, err := s.runLane(t.Context(), findLane("models"), "", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found := ""
+			for _, f := range run.Findings {
+				found += f.String() + "\n"
+			}
+			if run.err() == nil || !strings.Contains(found, c.want) {
+				t.Errorf("findings %q, want one with %q", found, c.want)
+			}
+		})
+	}
+}
+
+func TestExecutedLessThanDeclaredIsAFinding(t *testing.T) {
+	s, _ := fixture(t, [3]string{checkFile, "rec.Declared = declared", "rec.Declared = declared + 1"})
+	run, err := s.runSim(t.Context(), "", nil)
+	if err != nil || run.err() == nil {
+		t.Fatalf("%v, findings %v", err, run.Findings)
+	}
+	if len(run.Findings) != 1 || !strings.Contains(run.Findings[0].Message, "executed 64 of 65 declared") ||
+		run.Findings[0].At.File != inventoryFile {
+		t.Errorf("findings %v", run.Findings)
+	}
+}
+
+func TestTwoProcessesThatDifferAreReported(t *testing.T) {
+	s, _ := fixture(t)
+	rec := func(hashes ...string) []inventory.Record {
+		return []inventory.Record{{Check: "Z1/never-three-inside", Passed: true, Hashes: hashes}}
+	}
+	same := compareTwice(s.cat, rec("a", "b", "c"), rec("a", "b"))
+	if same.err() != nil || same.Executions != 2 {
+		t.Errorf("equal prefix: %+v", same)
+	}
+	other := compareTwice(s.cat, rec("a", "b"), rec("a", "c"))
+	if other.err() == nil || !strings.Contains(other.Diverged[0], "inventory_test.go:6: check Z1/never-three-inside: execution 1") {
+		t.Errorf("different: %+v", other)
+	}
+	if gone := compareTwice(s.cat, rec("a"), rec()); gone.err() == nil {
+		t.Errorf("hashes only once: %+v", gone)
+	}
+}
+
+// Records of a filtered run neither replace those of a complete one nor pass for them.
+func TestAuditUsesCompleteRunsOnly(t *testing.T) {
+	s, _ := fixture(t)
+	for _, filter := range []string{"Z1", ""} {
+		for _, l := range []lane{findLane("sim"), findLane("models")} {
+			if _, err := s.runLane(t.Context(), l, filter, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		findings, err := s.audit(false)
+		if err != nil || (filter == "") != (len(findings) == 0) {
+			t.Errorf("after filter %q: %d findings %v, %v", filter, len(findings), findings, err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(s.Out, "records", "partial-sim.jsonl")); err != nil {
+		t.Error(err)
+	}
+}
