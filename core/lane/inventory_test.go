@@ -1,0 +1,48 @@
+package lane_test
+
+import (
+	"github.com/millrace-dev/millrace/core/lane"
+	"github.com/millrace-dev/millrace/sim/inventory"
+)
+
+var _ = inventory.Owner("L1", "lane loop", (*lane.Lane[work, int])(nil),
+	inventory.Sim("L1/steps-do-not-overlap", "L1/reply-follows-commit", "L1/accepted-in-order-runs-in-order", "L1/close-answers-everybody"),
+	inventory.Exhaustive("L1/two-callers"),
+	inventory.Linear("L1/histories", "L1/real-histories"),
+	inventory.Mutant("reply-before-commit", "the reply leaves, then the transaction is committed",
+		inventory.RejectedBy("L1/reply-follows-commit", "invariant L1.I2"),
+		inventory.RejectedBy("L1/two-callers", "invariant L1.I2")),
+	inventory.Mutant("two-workers", "two tasks run one lane",
+		inventory.RejectedBy("L1/steps-do-not-overlap", "race lane loop"),
+		inventory.RejectedBy("L1/two-callers", "race lane loop")),
+	inventory.Mutant("dequeue-before-reply", "the next request is taken and run before the reply to the last one",
+		inventory.RejectedBy("L1/accepted-in-order-runs-in-order", "invariant L1.I3"),
+		inventory.RejectedBy("L1/two-callers", "invariant L1.I3")),
+	inventory.Reason(inventory.LaneModel, "a lane's sequential history is its queue; P judges it with that model"),
+	inventory.Reason(inventory.LaneDeadlock, "a lane waits for its queue alone and takes no lock; L2 has the workload of queues"),
+	inventory.Reason(inventory.LaneSpec, "arrives with issue 5"),
+)
+
+var _ = inventory.Owner("L2", "lane router", (*lane.Router[work, int])(nil),
+	inventory.Sim("L2/crossing-deliveries-arrive", "L2/spawns-stay-and-timers-go-straight", "L2/full-queue-pushes-back-on-the-caller"),
+	inventory.Exhaustive("L2/crossing-deliveries"),
+	inventory.Mutant("lane-enqueues", "a lane loop puts the hop into the other lane's queue itself",
+		inventory.RejectedBy("L2/crossing-deliveries-arrive", "deadlock lane reply")),
+	inventory.Mutant("resolve-again", "the receiver of a hop resolves again",
+		inventory.RejectedBy("L2/crossing-deliveries-arrive", "assertion L2.I3")),
+	inventory.Reason(inventory.LaneModel, "routing has no sequential state but a counter"),
+	inventory.Reason(inventory.LaneLinear, "the order of requests is the lane's (L1), which P judges through the router"),
+	inventory.Reason(inventory.LaneDeadlock, "arrives with issue 3"),
+	inventory.Reason(inventory.LaneSpec, "arrives with issue 5"),
+)
+
+var _ = inventory.Owner("L15", "handoff of a resolved delivery", (*lane.Handoff[string, string])(nil),
+	inventory.Sim("L15/receiver-uses-what-travelled"),
+	inventory.Mutant("decode-again", "the receiver decodes the body again",
+		inventory.RejectedBy("L15/receiver-uses-what-travelled", "assertion L15.I1")),
+	inventory.Reason(inventory.LaneExhaustive, "the value belongs to one task at a time; the search of L2 moves it through every schedule"),
+	inventory.Reason(inventory.LaneModel, "a handoff is written once and read once"),
+	inventory.Reason(inventory.LaneLinear, "one task at a time uses it"),
+	inventory.Reason(inventory.LaneDeadlock, "it never waits"),
+	inventory.Reason(inventory.LaneSpec, "part of L2's specification, which arrives with issue 5"),
+)
