@@ -81,7 +81,7 @@ func Shortfalls(check catalog.Check, rec inventory.Record) []string {
 	if check.Planted() || !rec.Passed {
 		return found
 	}
-	if rec.Executions < rec.Declared {
+	if 0 < rec.Executions && rec.Executions < rec.Declared {
 		found = append(found, fmt.Sprintf("executed %d of %d declared", rec.Executions, rec.Declared))
 	}
 	for _, s := range rec.Strategies {
