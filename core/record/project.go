@@ -19,6 +19,8 @@ type Assignment struct{ Field, Text string }
 // AssignmentFault is a fault of the assignment at Index, or of the whole projection when Index is -1.
 type AssignmentFault struct {
 	Index int
+	// Unknown says that out has no such field.
+	Unknown bool
 	ExprFault
 }
 
@@ -32,13 +34,13 @@ func (s *Scope) Project(out *Schema, assignments []Assignment) (*Projection, []A
 	for i, a := range assignments {
 		field, ok := out.Index(a.Field)
 		if !ok || assigned[field] {
-			faults = append(faults, AssignmentFault{i, ExprFault{1, 1, assignmentFault(out, a.Field, ok)}})
+			faults = append(faults, AssignmentFault{i, !ok, ExprFault{1, 1, assignmentFault(out, a.Field, ok)}})
 			continue
 		}
 		assigned[field] = true
 		e, more := s.assign(out.Field(field), a.Text)
 		for _, f := range more {
-			faults = append(faults, AssignmentFault{i, f})
+			faults = append(faults, AssignmentFault{i, false, f})
 		}
 		p.exprs[field] = e
 	}
@@ -48,7 +50,7 @@ func (s *Scope) Project(out *Schema, assignments []Assignment) (*Projection, []A
 		}
 		e, fault := s.carry(out.Field(i))
 		if fault != "" {
-			faults = append(faults, AssignmentFault{-1, ExprFault{1, 1, fault}})
+			faults = append(faults, AssignmentFault{-1, false, ExprFault{1, 1, fault}})
 		}
 		p.exprs[i] = e
 	}

@@ -1,0 +1,181 @@
+package graph
+
+import (
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+)
+
+// Flow is one flow file.
+type Flow struct {
+	File      string
+	Data      []byte
+	Processes []Process
+}
+
+// Process is what the package needs to know of one process of a flow file.
+type Process struct {
+	ID   string
+	Line int
+	// Starts are the names of the messages that the process begins with; "" is its none start event.
+	Starts []string
+	// Awaits are the names of the messages that the process waits for.
+	Awaits []Mention
+	// Emits are the emits that its service tasks name.
+	Emits []Mention
+}
+
+// Mention is a name that a flow file uses, with its place.
+type Mention struct {
+	Name         string
+	Line, Column int
+}
+
+// FlowParser reads one flow file. It returns the processes of a file without faults, else the faults.
+type FlowParser func(file string, data []byte) ([]Process, []Fault)
+
+func (l *loader) loadFlows(root object) {
+	listed := root.list("flows", MaxFiles)
+	for _, e := range listed {
+		if f := l.flow(e); f != nil {
+			l.pkg.Flows = append(l.pkg.Flows, f)
+		}
+	}
+	present, err := fs.Glob(l.fsys, "*.bpmn")
+	if err != nil {
+		l.add(0, 0, "flows", "list *.bpmn files: "+err.Error())
+	}
+	for _, name := range present {
+		if !slices.ContainsFunc(listed, func(e entry) bool { return e.name == name }) {
+			l.faults = append(l.faults, Fault{File: name, Reason: "file is not listed under flows in " + PackageFile})
+		}
+	}
+}
+
+func (l *loader) flow(e entry) *Flow {
+	if !fs.ValidPath(e.name) || strings.Contains(e.name, "/") || !strings.HasSuffix(e.name, ".bpmn") {
+		l.at(e.value, "flows", fmt.Sprintf("%q: want the name of a .bpmn file in the package folder", clip(e.name)))
+		return nil
+	}
+	data, err := readBounded(l.fsys, e.name)
+	if err != nil {
+		l.at(e.value, "flows", e.name+": "+err.Error())
+		return nil
+	}
+	l.files = append(l.files, file{e.name, data})
+	processes, faults := l.parse(e.name, data)
+	l.faults = append(l.faults, faults...)
+	l.unparsed = l.unparsed || len(faults) > 0
+	for _, p := range processes {
+		l.defineProcess(e.name, p)
+	}
+	return &Flow{File: e.name, Data: data, Processes: processes}
+}
+
+func (l *loader) defineProcess(file string, p Process) {
+	if other := l.processes[p.ID]; other.file != "" {
+		l.faults = append(l.faults, Fault{File: file, Line: p.Line, Reason: "process " + p.ID + " is already defined in " + other.file})
+		return
+	}
+	if l.processes == nil {
+		l.processes = make(map[string]located)
+	}
+	l.processes[p.ID] = located{file, p}
+	l.processIDs = append(l.processIDs, p.ID)
+}
+
+// located is a process with its file.
+type located struct {
+	file    string
+	process Process
+}
+
+// channelFlow reads what a channel's messages do.
+func (l *loader) channelFlow(o object, c *Channel) {
+	if !o.has("flow") && !o.has("correlate") {
+		o.incomplete("want flow, correlate or both")
+		return
+	}
+	if o.has("flow") {
+		c.Flow = o.text("flow")
+		l.checkStart(o, c)
+		return
+	}
+	l.resumes = append(l.resumes, resume{o, c.Message})
+}
+
+// resume is a channel whose messages resume instances.
+type resume struct {
+	o       object
+	message string
+}
+
+// checkStart reports a flow that is not defined or that another message starts.
+func (l *loader) checkStart(o object, c *Channel) {
+	if c.Flow == "" {
+		return
+	}
+	p, ok := l.processes[c.Flow]
+	if !ok {
+		if !l.unparsed {
+			o.fault("flow", "process "+clip(c.Flow)+" is not defined in any flow"+hint(c.Flow, l.processIDs))
+		}
+		return
+	}
+	starts := p.process.Starts
+	if c.Message != "" && !slices.Contains(starts, "") && !slices.Contains(starts, c.Message) {
+		o.fault("flow", fmt.Sprintf("process %s starts with message %s, this channel delivers message %s", c.Flow,
+			strings.Join(starts, " or "), c.Message))
+	}
+}
+
+// checkFlows joins what channels deliver and emits offer with what flows await and use. It says
+// nothing while a flow file is faulty: what such a file uses is not known.
+func (l *loader) checkFlows() {
+	if l.unparsed {
+		return
+	}
+	var awaited, emitted []string
+	for _, f := range l.pkg.Flows {
+		for _, p := range f.Processes {
+			for _, m := range p.Awaits {
+				awaited = append(awaited, m.Name)
+				l.checkAwait(f.File, p, m)
+			}
+			for _, m := range p.Emits {
+				emitted = append(emitted, m.Name)
+				if _, ok := l.emits.values[m.Name]; !ok {
+					l.flowFault(f.File, p, m, "emit "+clip(m.Name)+" is not defined"+hint(m.Name, l.emits.names))
+				}
+			}
+		}
+	}
+	for _, r := range l.resumes {
+		if r.message != "" && !slices.Contains(awaited, r.message) {
+			l.at(r.o.at, r.o.path, "no flow waits for message "+r.message+hint(r.message, awaited))
+		}
+	}
+	for _, name := range l.emits.names {
+		if !slices.Contains(emitted, name) {
+			l.at(l.emits.nodes[name], join("emits", name), "no service task of a flow uses this emit")
+		}
+	}
+}
+
+func (l *loader) checkAwait(file string, p Process, m Mention) {
+	var delivered []string
+	for _, r := range l.resumes {
+		if r.message == "" {
+			return // a faulty channel; what it delivers is not known
+		}
+		delivered = append(delivered, r.message)
+	}
+	if !slices.Contains(delivered, m.Name) {
+		l.flowFault(file, p, m, "no channel delivers message "+clip(m.Name)+" with a correlate key and without flow"+hint(m.Name, delivered))
+	}
+}
+
+func (l *loader) flowFault(file string, p Process, m Mention, reason string) {
+	l.faults = append(l.faults, Fault{File: file, Line: m.Line, Column: m.Column, Path: "process " + clip(p.ID), Reason: reason})
+}

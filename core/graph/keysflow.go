@@ -1,0 +1,64 @@
+package graph
+
+import "time"
+
+func channelKeys() section {
+	return section{"channels.<name>", "Exactly one of `from` and `http`, and at least one of `flow` and `correlate`.", []key{
+		{name: "from", kind: anObject, doc: "Takes the records of a relay as messages. A record's share of its acknowledgement is held as `ack` says."},
+		{name: "http", kind: anObject, doc: "Takes messages as POST requests."},
+		{name: "schema", kind: aName, doc: "The schema that a message is validated against. Required with `http`; with `from` it is the relay's and not given."},
+		{name: "message", kind: aName, doc: "The name under which message events in flows know these messages. By default the schema's name."},
+		{name: "flow", kind: aName, doc: "The id of the process that a message starts. The process has a start event for the message named in `message`, or a none start event."},
+		{name: "correlate", kind: anExpr, doc: "The business key, over the variable `message`. Without `flow` the message resumes the instance that waits for `message` under this key; with `flow` it is the key of the started instance. It is compared as text."},
+		{name: "ack", kind: aChoice, choices: []string{string(OnPersist), string(OnComplete)}, doc: "`on-persist`: acknowledged when the step it caused is durable. `on-complete`: acknowledged when the instance has ended."},
+		{name: "timeout", kind: aDuration, low: int64(time.Second), high: int64(24 * time.Hour), doc: "How long an acknowledgement may be open. By default `node.settlement.time`."},
+	}}
+}
+
+func channelFromKeys() section {
+	return section{"channels.<name>.from", "", []key{
+		{name: "relay", kind: aName, required: true, doc: "The relay to consume."},
+		{name: "where", kind: aCondition, doc: "Takes the records for which the condition is true and acknowledges the others. The record is `row`, as everywhere in the record plane."},
+	}}
+}
+
+func channelHTTPKeys() section {
+	return section{"channels.<name>.http", "", []key{
+		{name: "path", kind: aText, required: true, doc: "The path on the node's port; the rules are those of a source's path."},
+	}}
+}
+
+func emitKeys() section {
+	return section{"emits.<name>", "A service task of type `emit` names it. The task's variables with the names of the schema's fields become the record, under the same rules as a JSON record; one that does not fit is an incident of the instance.", []key{
+		{name: "relay", kind: aName, required: true, doc: "The relay."},
+		{name: "branch", kind: anObject, doc: "As in a source's `to`."},
+	}}
+}
+
+func nodeKeys() section {
+	return section{"node", "", []key{
+		{name: "lanes", kind: anInteger, low: 1, high: 256, fallback: 1, doc: "The number of execution lanes."},
+		{name: "http", kind: anObject, doc: "The HTTP port."},
+		{name: "data", kind: anObject, doc: "The data folder."},
+		{name: "settlement", kind: anObject, doc: "Bounds of the acknowledgements that wait for the end of an instance. What is evicted by either bound is reported, and its source sends it again."},
+	}}
+}
+
+func nodeHTTPKeys() section {
+	return section{"node.http", "", []key{
+		{name: "listen", kind: aText, doc: "A loopback address with its port; `127.0.0.1:8080` by default. Any other address needs TLS and a token and is refused."},
+	}}
+}
+
+func nodeDataKeys() section {
+	return section{"node.data", "", []key{
+		{name: "low_water", kind: aSize, low: 0, high: 1 << 50, fallback: 256 << 20, doc: "Free disk space below which input is refused and `/readyz` fails."},
+	}}
+}
+
+func settlementKeys() section {
+	return section{"node.settlement", "", []key{
+		{name: "capacity", kind: anInteger, low: 1, high: 10_000_000, fallback: 100_000, doc: "The largest number of open acknowledgements."},
+		{name: "time", kind: aDuration, low: int64(time.Second), high: int64(24 * time.Hour), fallback: int64(10 * time.Minute), doc: "How long one may be open."},
+	}}
+}

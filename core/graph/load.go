@@ -1,0 +1,119 @@
+package graph
+
+import (
+	"fmt"
+	"io/fs"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/millrace-dev/millrace/core/record"
+)
+
+// loader holds the state of one Load.
+type loader struct {
+	fsys  fs.FS
+	parse FlowParser
+	pkg   *Package
+
+	faults []Fault
+	lines  []string // the package file's lines, to find columns in block text
+	files  []file   // what the identity is made of
+
+	schemas  index[record.Schema]
+	branches index[Branch]
+	relays   index[Relay]
+	emits    index[Emit]
+	scopes   []scoped
+	placed   places
+	edges    []edge
+
+	processes  map[string]located
+	processIDs []string
+	resumes    []resume
+	unparsed   bool // some flow file is faulty
+}
+
+// index finds the named things of one kind. A name that failed to load is defined with a nil value,
+// so that its uses are no faults of their own.
+type index[T any] struct {
+	kind   string
+	names  []string
+	values map[string]*T
+	nodes  map[string]*yaml.Node
+}
+
+func (x *index[T]) define(e entry, v *T) {
+	if x.values == nil {
+		x.values, x.nodes = make(map[string]*T), make(map[string]*yaml.Node)
+	}
+	x.names = append(x.names, e.name)
+	x.values[e.name], x.nodes[e.name] = v, e.key
+}
+
+// find returns the named thing of the key's value; nil when the key is absent, or the name is not
+// defined (a fault) or failed to load (reported there).
+func (x *index[T]) find(o object, name string) *T {
+	text := o.text(name)
+	if text == "" {
+		return nil
+	}
+	v, ok := x.values[text]
+	if !ok {
+		o.fault(name, fmt.Sprintf("%s %s is not defined%s", x.kind, clip(text), hint(text, x.names)))
+	}
+	return v
+}
+
+// Load reads the package in fsys. It returns the package and no fault, or no package and every fault
+// in the order of file and position. parse reads the flow files.
+//
+// Load only opens PackageFile and *.bpmn files in the root of fsys, and reads at most MaxFileBytes
+// of each. It keeps nothing of fsys.
+func Load(fsys fs.FS, parse FlowParser) (*Package, []Fault) {
+	l := &loader{fsys: fsys, parse: parse, pkg: &Package{}}
+	l.schemas.kind, l.branches.kind, l.relays.kind, l.emits.kind = "schema", "branch", "relay", "emit"
+	l.load()
+	if len(l.faults) > 0 {
+		return nil, sortFaults(l.faults)
+	}
+	l.pkg.ID = identity(l.files)
+	return l.pkg, nil
+}
+
+func (l *loader) load() {
+	data, err := readBounded(l.fsys, PackageFile)
+	if err != nil {
+		l.add(0, 0, "", err.Error())
+		return
+	}
+	l.files = append(l.files, file{PackageFile, data})
+	root := l.document(data)
+	if root == nil {
+		return
+	}
+	l.lines = splitLines(data)
+	o := l.object(root, root, "", rootKeys())
+	l.pkg.Name = o.name("name")
+	// The order follows the references: what is named is loaded before what names it.
+	l.loadNode(o)
+	l.loadSchemas(o)
+	l.loadBranches(o)
+	l.loadRelays(o)
+	l.loadEmits(o)
+	l.loadFlows(o)
+	l.loadSources(o)
+	l.loadProcessors(o)
+	l.loadSinks(o)
+	l.loadChannels(o)
+	l.checkRelays()
+	l.checkCycles()
+	l.checkFlows()
+}
+
+// add reports a fault of the package file.
+func (l *loader) add(line, column int, path, reason string) {
+	l.faults = append(l.faults, Fault{File: PackageFile, Line: line, Column: column, Path: path, Reason: reason})
+}
+
+// at reports a fault of the package file at a node.
+func (l *loader) at(n *yaml.Node, path, reason string) { l.add(n.Line, n.Column, path, reason) }
