@@ -45,7 +45,8 @@ var (
 // Hot path          Push: five atomic operations and one allocation, Receive four; no lock, unless somebody sleeps.
 //
 // Model models/relay.go · History linearizability/relay.go · Checks TestSimC6*, TestExhaustC6*, TestModelC6*, TestLinearC6*
-// Mutants C6.read-room-first, C6.no-wake-on-room, C6.read-list-first, C6.count-from-second-snapshot
+// Mutants C6.read-room-first, C6.read-waiting-first, C6.read-list-first, C6.count-from-second-snapshot,
+// C6.acknowledge-removed, C6.shrink-discards
 type Queue[T any] struct {
 	s        sched.Scheduler
 	capacity sched.Int64
