@@ -206,7 +206,7 @@ func (c *checker) trace(f *Failure) {
 		f.Kind, f.ID = "nondeterminism", ""
 		return
 	}
-	f.Message = w.verdict.message
+	f.Message, f.Step = w.verdict.message, w.verdict.step
 }
 
 // judgePlanted compares what a strategy found with what was planted.
@@ -218,6 +218,7 @@ func (c *checker) judgePlanted(name string) {
 		return
 	}
 	c.explain(f)
+	c.t.Logf("planted %s: %s found %s in execution %d\nreplay: ./just replay %s", c.id, name, f.Verdict(), f.Execution, scheduleFile(c.rec.Folder))
 	if got := f.Verdict(); got != c.want {
 		c.t.Errorf("planted %s: %s found %s, want %s\n%s", c.id, name, got, c.want, f.Message)
 	}

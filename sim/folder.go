@@ -104,7 +104,7 @@ func outFolder() (string, error) {
 }
 
 // writeFolder leaves a failure on disk and returns its folder: schedule.json (shrunk), original.json (as found),
-// trace.txt and the line that replays it.
+// trace.txt, timeline.html and the line that replays it.
 func writeFolder(check string, c caller, o *options, f *Failure) (string, error) {
 	out, err := outFolder()
 	if err != nil {
@@ -121,6 +121,9 @@ func writeFolder(check string, c caller, o *options, f *Failure) (string, error)
 	}
 	if err == nil {
 		err = writeTraceFile(filepath.Join(dir, "trace.txt"), f)
+	}
+	if err == nil {
+		err = writeTimeline(filepath.Join(dir, "timeline.html"), check, "./just replay "+scheduleFile(dir), f)
 	}
 	if err == nil {
 		line := fmt.Sprintf("./just replay %s\n", scheduleFile(dir))

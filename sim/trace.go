@@ -23,6 +23,7 @@ type event struct {
 	now    time.Duration
 	where  []uintptr
 	note   string
+	edge   bool // ordered after the object's last operation by another task
 }
 
 // arrive is the slow part of a point: what tracing and identity checks need.
@@ -42,7 +43,20 @@ func (w *World) observe(t *task, h *sched.Hook, op sched.Op, result uint64) {
 	}
 	if w.tracing {
 		w.trace = append(w.trace, event{step: w.steps, task: t.id, name: t.name, op: op, object: objectName(h),
-			result: result, now: w.now, where: t.where})
+			result: result, now: w.now, where: t.where, edge: acquires(op, result)})
+	}
+}
+
+// acquires reports whether an operation orders what follows it after what others released on its object.
+func acquires(op sched.Op, result uint64) bool {
+	switch op {
+	case sched.OpStore, sched.OpUnlock, sched.OpRUnlock, sched.OpSend, sched.OpWGAdd, sched.OpRead, sched.OpWrite,
+		sched.OpSignal, sched.OpBroadcast, sched.OpClose, sched.OpCancel, sched.OpSet, sched.OpRelease, sched.OpArm:
+		return false
+	case sched.OpTryLock, sched.OpTryRLock, sched.OpAcquire:
+		return result == 1
+	default:
+		return true
 	}
 }
 
