@@ -8,7 +8,7 @@ import (
 
 // Store keeps the state of a node. All methods may be called by any number of tasks. Each is one point in the
 // store's order, may wait for the store (its latency, a sync) and ends early with the cause of scope only where it
-// says so. Results belong to the caller; arguments are not retained.
+// says so; a nil scope never ends. Results belong to the caller; arguments are not retained.
 //
 // Reads see every commit that is visible, durable or not, and return a ticket that covers what they saw. Writes
 // return a ticket that covers them; but for Commit and Write they may return before they are durable.

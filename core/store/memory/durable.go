@@ -147,3 +147,16 @@ func (e *Engine) PeekDurable(f func(step.View) error) error {
 
 // Unsynced returns the number of visible commits that a crash may take back. For invariants and checks only.
 func (e *Engine) Unsynced() int { return e.open() }
+
+// Plant commits a step at once, durably and without a scheduling point: state that a check is given.
+func (e *Engine) Plant(s *store.Step) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	tx := transaction{view: view{&e.rows}}
+	if err := step.Apply(&tx, s); err != nil {
+		return err
+	}
+	e.apply(tx.writes)
+	e.settle(e.visible)
+	return nil
+}

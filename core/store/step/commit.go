@@ -34,14 +34,17 @@ func (s *Store) Commit(scope *sched.Scope, st *store.Step) (store.Ticket, error)
 	if err := st.Validate(); err != nil {
 		return 0, fmt.Errorf("commit %v: %w", st.Claim, err)
 	}
-	t, err := s.engine.Update(scope, "commit", true, func(tx Tx) error {
-		c := commit{tx: tx, step: st}
-		return c.run()
-	})
+	t, err := s.engine.Update(scope, "commit", true, func(tx Tx) error { return Apply(tx, st) })
 	if err != nil {
 		return t, fmt.Errorf("commit %s of %v: %w", st.Cause, st.Claim, err)
 	}
 	return t, nil
+}
+
+// Apply runs the transaction of a valid step on tx.
+func Apply(tx Tx, st *store.Step) error {
+	c := commit{tx: tx, step: st}
+	return c.run()
 }
 
 // commit is one run of the transaction.

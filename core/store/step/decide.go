@@ -29,19 +29,15 @@ import (
 //	D3  At most one transaction is undecided; the fence is the only other one sent meanwhile.
 //	D4  At most one decided record is kept per owner.
 //
-// Orders          fence (synced) → read the row → read the record → answer. With the record read first, a step that
+//	Orders         fence (synced) → read the row → read the record → answer. With the record read first, a step that
+//	               lands in between is called failed; with the fence last, one that lands after it.
+//	Linearization  Of a decided step: its commit in the store, or the fence that shut it out.
+//	Waits          For the store; between two rounds for Backoff, doubled up to MaxBackoff. Ends with scope: then the
+//	               step stays undecided, and its owner must not go on under its name.
+//	Hot path       A step whose outcome is known costs one access of a Cell.
 //
-//	lands in between is called failed; with the fence last, one that lands after it.
-//
-// Linearization   of a decided step: its commit in the store, or the fence that shut it out.
-// Waits           for the store; between two rounds for Backoff, doubled up to MaxBackoff. Ends with scope: then the
-//
-//	step stays undecided, and its owner must not go on under its name.
-//
-// Hot path        a step whose outcome is known costs nothing here but one write of a Cell.
-//
-// Spec PROTOCOLS 2 · Model models/step.go · Checks TestSimL6*, TestModelL6*, TestLinearL6* · Mutants
-// L6.unknown-is-failed, L6.moved-is-failed, L6.no-fence, L6.record-first, L6.retry-on-unknown
+// Spec tla/unknown (arrives with issue 5) · Model models/step.go · Checks TestSimL6*, TestModelL6*, TestLinearL6* ·
+// Mutants L6.*
 type Committer struct {
 	s     sched.Scheduler
 	store store.Store
@@ -93,6 +89,11 @@ func (c *Committer) Commit(scope *sched.Scope, st *store.Step) error {
 	}
 	c.settle(st, err)
 	return err
+}
+
+// Load reads an instance under its claim. It is here so that a committer is all that package claim needs.
+func (c *Committer) Load(scope *sched.Scope, held store.Claim) (store.Instance, store.Ticket, error) {
+	return c.store.Load(scope, held)
 }
 
 // settle notes the outcome. The record of a step that committed is forgotten with the next one.

@@ -1,0 +1,201 @@
+package claim_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/millrace-dev/millrace/core/claim"
+	"github.com/millrace-dev/millrace/core/sched"
+	"github.com/millrace-dev/millrace/core/store"
+	"github.com/millrace-dev/millrace/core/store/memory"
+	"github.com/millrace-dev/millrace/sim"
+)
+
+// Three lanes advance one instance. What a holder works on is a Cell, so two holders at once, or one whose work does not
+// happen before the next one's, are a race; no assertion has to guess the moment.
+func TestSimL3OneHolder(t *testing.T) {
+	sim.Check(t, "L3/one-holder", func(w *sim.World) {
+		r := newRig(w, memory.Options{Latency: time.Millisecond}, instance)
+		work := sched.NewCell(w.Scheduler(), "instance", 0)
+		for n := range uint32(3) {
+			w.Go("lane", func() {
+				l := r.lane(n)
+				for i := range 2 {
+					err := l.claims.With(w.Scope(), instance, func(h *claim.Hold) error {
+						l.grant(h)
+						*work.Edit()++
+						in, _, err := h.Load(w.Scope())
+						w.Require(err == nil, "L3.I1", "nobody sweeps, and a holder lost its claim: %v", err)
+						c := cause(n, i)
+						err = h.Commit(w.Scope(), &store.Step{Cause: c, Status: store.Running, Snapshot: append(in.Snapshot, c+" "...)})
+						w.Require(err == nil, "L3.I1", "nobody sweeps, and a holder lost its claim: %v", err)
+						r.told = append(r.told, c)
+						return nil
+					})
+					r.refused(err, claim.ErrClaimed)
+				}
+			})
+		}
+		w.Finally(r.settled)
+	}, sim.Runs(1000))
+}
+
+// Answers get lost, transactions land late, lanes crash and come back as the next incarnation, a sweep frees claims by
+// age and too early. Whatever was told is true, and at the end nothing is held.
+func TestSimL3LostAnswersAndCrashes(t *testing.T) {
+	sim.Check(t, "L3/lost-answers-and-crashes", func(w *sim.World) {
+		r := newRig(w, memory.Options{
+			Lose: 3, Refuse: 6, Budget: 6, Scope: w.Scope(), Only: []string{"take", "commit", "release"},
+		}, instance)
+		for n := range uint32(2) {
+			node := w.Node("lane")
+			node.Go("lane", func() { r.work(n, 0) })
+			w.Go("supervisor", func() {
+				node.Crash()
+				w.Node("lane").Go("lane again", func() { r.work(n, 1) })
+			})
+		}
+		w.Go("sweep", func() {
+			_, err := claim.Sweep(w.Scope(), r.st, w.Scheduler().Now().Add(time.Second))
+			r.refused(err, store.ErrUnknown, store.ErrUnavailable)
+		})
+		w.Join()
+		r.sweepAll()
+		w.Finally(r.settledAfterCrash)
+	}, sim.Runs(1000))
+}
+
+// work is one incarnation of a lane: it tries until it is told that a step committed.
+func (r *rig) work(n uint32, life int) {
+	l := r.lane(n)
+	for i := range 3 {
+		committed, err := l.advance(r.Scope(), cause(n, 10*life+i))
+		if committed {
+			return
+		}
+		r.refused(err, claim.ErrClaimed, store.ErrFenced, store.ErrUnavailable)
+	}
+}
+
+// sweepAll frees what crashed lanes left, until the budget of faults is used up and it succeeds.
+func (r *rig) sweepAll() {
+	for range 20 {
+		_, err := claim.Sweep(r.Scope(), r.st, r.Scheduler().Now().Add(time.Hour))
+		if err == nil {
+			return
+		}
+		r.refused(err, store.ErrUnknown, store.ErrUnavailable)
+	}
+	r.Errorf("no sweep succeeded")
+}
+
+// settledAfterCrash allows for steps that committed and whose lane crashed before it was told.
+func (r *rig) settledAfterCrash() {
+	d := r.dump()
+	has := map[string]int{}
+	for _, c := range strings.Fields(string(d.Instances[instance].Snapshot)) {
+		has[c]++
+	}
+	for c, n := range has {
+		r.Require(n == 1, "L3.I3", "%s took effect %d times", c, n)
+	}
+	for _, c := range r.told {
+		r.Require(has[c] == 1, "L3.I3", "%s was told committed and is not there", c)
+	}
+	for _, c := range r.failed {
+		r.Require(has[c] == 0, "L3.I3", "%s was told failed for good and is there", c)
+	}
+}
+
+// A hold ends with its task's function, in whichever way that ends.
+func TestSimL3EveryExitFrees(t *testing.T) {
+	failure := errors.New("guard refused")
+	sim.Check(t, "L3/every-exit-frees", func(w *sim.World) {
+		r := newRig(w, memory.Options{Lose: 3, Refuse: 3, Budget: 4, Scope: w.Scope(), Only: []string{"take", "release"}}, instance)
+		exits := []func(*sched.Scope, *claim.Hold) error{
+			func(*sched.Scope, *claim.Hold) error { return nil },
+			func(*sched.Scope, *claim.Hold) error { return failure },
+			func(*sched.Scope, *claim.Hold) error { panic(failure) },
+			func(scope *sched.Scope, _ *claim.Hold) error { scope.Cancel(failure); return failure },
+			func(scope *sched.Scope, h *claim.Hold) error {
+				return h.Commit(scope, &store.Step{Cause: "refused", Status: store.Running, Close: []uint64{7}})
+			},
+		}
+		for n := range uint32(2) {
+			exit := exits[w.Choose("exit", len(exits))]
+			w.Go("lane", func() {
+				l := r.lane(n)
+				scope := w.Scope().Child("request")
+				defer scope.Close()
+				err := attempt(func() error {
+					return l.claims.With(scope, instance, func(h *claim.Hold) error { return exit(scope, h) })
+				})
+				r.refused(err, nil, failure, claim.ErrClaimed, store.ErrConflict, store.ErrUnavailable)
+				w.Require(l.claims.Outstanding() == 0, "L3.I5", "%d holds are outstanding", l.claims.Outstanding())
+			})
+		}
+		w.Finally(func() { r.free(r.dump()) })
+	}, sim.Runs(1000))
+}
+
+// attempt turns a panic with an error into that error, as a lane does.
+func attempt(f func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			e, ok := v.(error)
+			if !ok {
+				panic(v)
+			}
+			err = e
+		}
+	}()
+	return f()
+}
+
+// The holder waits for the one who is refused: a claim that made it wait would never be given back.
+func TestSimL3RefusalDoesNotWait(t *testing.T) {
+	sim.Check(t, "L3/refusal-does-not-wait", func(w *sim.World) {
+		r := newRig(w, memory.Options{}, instance)
+		held, told := sched.NewNotify(w.Scheduler(), "held"), sched.NewNotify(w.Scheduler(), "told")
+		w.Go("holder", func() {
+			w.NoError(r.lane(1).claims.With(w.Scope(), instance, func(*claim.Hold) error {
+				held.One()
+				return told.Wait(nil)
+			}))
+		})
+		w.Go("other", func() {
+			w.NoError(held.Wait(nil))
+			_, err := r.lane(2).claims.Take(w.Scope(), instance)
+			w.Require(errors.Is(err, claim.ErrClaimed), "L3.I1", "take of a held claim: %v", err)
+			told.One()
+		})
+	})
+}
+
+// An owner that comes back is another owner; so is every lane, and every administrator.
+func TestSimL3OwnerIsOneLaneOfOneIncarnation(t *testing.T) {
+	sim.Check(t, "L3/owner-is-one-lane-of-one-incarnation", func(w *sim.World) {
+		ids := []store.InstanceID{"a", "b", "c"}
+		r := newRig(w, memory.Options{}, ids...)
+		lanes := []*lane{r.lane(1), r.lane(2), r.lane(1)} // the third is the first one's next incarnation
+		for i, id := range ids {
+			w.Go("lane", func() {
+				_, err := lanes[i].claims.Take(w.Scope(), id)
+				w.NoError(err)
+				_, err = lanes[i].claims.Take(w.Scope(), id)
+				w.Require(errors.Is(err, claim.ErrClaimed), "L3.I1", "%v entered %q twice: %v", lanes[i].claims.Owner(), id, err)
+			})
+		}
+		w.Finally(func() {
+			by := map[store.Owner]store.InstanceID{}
+			for _, h := range r.dump().Heads {
+				if other, twice := by[h.Owner]; twice && !h.Owner.Nobody() {
+					w.Require(false, "L3.I6", "%q and %q were claimed by different lanes as %v", other, h.Instance, h.Owner)
+				}
+				by[h.Owner] = h.Instance
+			}
+		})
+	})
+}

@@ -1,0 +1,47 @@
+package claim_test
+
+import (
+	"github.com/millrace-dev/millrace/core/claim"
+	"github.com/millrace-dev/millrace/sim/inventory"
+)
+
+var _ = inventory.Owner("L3", "ownership claim", (*claim.Claims)(nil),
+	inventory.Sim("L3/one-holder", "L3/lost-answers-and-crashes",
+		"L3/every-exit-frees", "L3/refusal-does-not-wait", "L3/owner-is-one-lane-of-one-incarnation"),
+	inventory.Exhaustive("L3/two-lanes-one-step", "L3/step-against-early-sweep", "L3/lost-answer",
+		"L3/late-commit-of-the-same-owner"),
+	inventory.Model("L3/row-against-model"),
+	inventory.Linear("L3/claims-are-linearizable", "L3/claims-are-linearizable-on-the-real-runtime"),
+	inventory.Mutant("commit-without-epoch", "a commit asserts the owner only",
+		inventory.RejectedBy("L3/late-commit-of-the-same-owner", "invariant L3.I3")),
+	inventory.Mutant("commit-without-owner", "a commit asserts next to nothing",
+		inventory.RejectedBy("L3/step-against-early-sweep", "invariant L3.I3")),
+	inventory.Mutant("release-outside-commit", "the commit keeps the claim, a transaction of its own frees it",
+		inventory.RejectedBy("L3/two-lanes-one-step", "invariant L3.I4"),
+		inventory.RejectedBy("L3/lost-answers-and-crashes", "invariant L3.I4")),
+	inventory.Mutant("process-wide-owner", "all lanes of a replica claim under one name",
+		inventory.RejectedBy("L3/owner-is-one-lane-of-one-incarnation", "assertion L3.I6")),
+	inventory.Mutant("process-wide-owner-re-enters", "a claim of another lane of the replica is taken for one's own",
+		inventory.RejectedBy("L3/two-lanes-one-step", "assertion L3.I1"),
+		inventory.RejectedBy("L3/owner-is-one-lane-of-one-incarnation", "assertion L3.I1")),
+	inventory.Mutant("wait-instead-of-refuse", "a take of a held claim waits for it",
+		inventory.RejectedBy("L3/refusal-does-not-wait", "deadlock told")),
+	inventory.Mutant("free-keeps-epoch", "freeing does not raise the epoch",
+		inventory.RejectedBy("L3/step-against-early-sweep", "invariant L3.I2")),
+	inventory.Mutant("take-keeps-epoch", "taking does not raise the epoch",
+		inventory.RejectedBy("L3/two-lanes-one-step", "invariant L3.I2")),
+	inventory.Mutant("take-without-compare", "a take sets the owner without comparing",
+		inventory.RejectedBy("L3/one-holder", "assertion L3.I1")),
+	inventory.Mutant("exit-without-free", "a refused step keeps its claim",
+		inventory.RejectedBy("L3/every-exit-frees", "assertion L3.I5")),
+	inventory.Mutant("panic-without-free", "a panic keeps its claim",
+		inventory.RejectedBy("L3/every-exit-frees", "assertion L3.I5")),
+	inventory.Mutant("free-within-the-ended-scope", "a hold is freed within the scope that has just ended",
+		inventory.RejectedBy("L3/every-exit-frees", "assertion L3.I5")),
+	inventory.Mutant("lost-take-is-refused", "a take whose answer got lost counts as refused",
+		inventory.RejectedBy("L3/lost-answer", "assertion L3.I5")),
+	inventory.Mutant("lost-take-without-fence", "a lost take that has not landed counts as refused",
+		inventory.RejectedBy("L3/lost-answer", "assertion L3.I5")),
+	inventory.Reason(inventory.LaneDeadlock, "no lock and no wait for another holder; the instrumented backend arrives with issue 3"),
+	inventory.Reason(inventory.LaneSpec, "arrives with issue 5"),
+)

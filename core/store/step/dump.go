@@ -1,0 +1,111 @@
+package step
+
+import (
+	"fmt"
+
+	"github.com/millrace-dev/millrace/core/store"
+)
+
+// Dump is everything that a view shows, decoded, in the order of its keys. It is for invariants, tests and describing a
+// small store: nothing bounds it.
+type Dump struct {
+	Heads     []store.Head
+	Instances map[store.InstanceID]store.Instance // those with a body
+	Records   []store.Record
+	Aliases   []store.Alias
+	Timers    []store.Timer
+	Emissions []store.Emission
+	Rows      []store.Row // of named spaces
+	Receipts  []store.Receipt
+}
+
+// Inspect reads everything that v shows.
+func Inspect(v View) (Dump, error) {
+	d := Dump{Instances: map[store.InstanceID]store.Instance{}}
+	for _, part := range []struct {
+		tag  byte
+		read func(*Dump, View, *keyReader, []byte) error
+	}{
+		{tagHead, (*Dump).addHead}, {tagRecord, (*Dump).addRecord}, {tagAlias, (*Dump).addAlias},
+		{tagTimer, (*Dump).addTimer}, {tagOutbox, (*Dump).addEmission}, {tagRow, (*Dump).addRow},
+	} {
+		err := v.Scan(newKey(part.tag), newKey(part.tag).end(), func(key, row []byte) (bool, error) {
+			k := readKey(key)
+			if err := part.read(&d, v, k, row); err != nil {
+				return false, err
+			}
+			return true, k.end()
+		})
+		if err != nil {
+			return d, fmt.Errorf("inspect %c rows: %w", part.tag, err)
+		}
+	}
+	return d, nil
+}
+
+func (d *Dump) addHead(v View, k *keyReader, row []byte) error {
+	id := store.InstanceID(k.text())
+	h, err := decodeHead(id, row)
+	if err != nil {
+		return err
+	}
+	d.Heads = append(d.Heads, h)
+	if h.Status == store.Void {
+		return nil
+	}
+	b, err := getBody(v, id)
+	if err != nil {
+		return err
+	}
+	h.Result = b.result
+	in := store.Instance{
+		Head: h, Deployment: b.deployment, Flow: b.flow, Snapshot: b.snapshot,
+		Generation: b.generation, Emitted: b.emitted,
+	}
+	in.Waits, err = getWaits(v, id)
+	d.Instances[id] = in
+	return err
+}
+
+func (d *Dump) addRecord(_ View, k *keyReader, _ []byte) error {
+	r := store.Record{Claim: store.Claim{Instance: store.InstanceID(k.text()), Epoch: store.Epoch(k.number())}}
+	r.Cause, r.Owner.Replica = k.text(), k.text()
+	r.Owner.Lane, r.Owner.Incarnation = uint32(k.number()), k.number()
+	d.Records = append(d.Records, r)
+	return nil
+}
+
+func (d *Dump) addAlias(_ View, k *keyReader, row []byte) error {
+	a, err := decodeAlias(k.text(), k.text(), row)
+	d.Aliases = append(d.Aliases, a)
+	return err
+}
+
+func (d *Dump) addTimer(_ View, k *keyReader, _ []byte) error {
+	d.Timers = append(d.Timers, store.Timer{Due: k.moment(), Instance: store.InstanceID(k.text()), Generation: k.number()})
+	return nil
+}
+
+func (d *Dump) addEmission(_ View, k *keyReader, row []byte) error {
+	dec := decode(row)
+	d.Emissions = append(d.Emissions, store.Emission{
+		Instance: store.InstanceID(k.text()), Sequence: k.number(), Target: dec.text(), Payload: dec.bytes(),
+	})
+	return dec.end()
+}
+
+func (d *Dump) addRow(_ View, k *keyReader, row []byte) error {
+	space, key := k.text(), k.text()
+	r, err := decodeRow(space, key, row)
+	if err != nil || space != store.InboxSpace {
+		d.Rows = append(d.Rows, r)
+		return err
+	}
+	n := readKey([]byte(key))
+	receipt, err := decodeReceipt(store.Delivery{Channel: n.text(), ID: n.text()}, r)
+	if err == nil {
+		err = n.end()
+	}
+	d.Receipts = append(d.Receipts, receipt)
+	return err
+}
