@@ -243,6 +243,7 @@ func (t *Table[R, W]) Len() int { return len(*t.lanes.View()) }
 // schedule puts a lane into the ready list. A lane is in it once, so there is room.
 func (t *Table[R, W]) schedule(l *Lane[R, W]) {
 	if !t.ready.TrySend(l) {
+		t.s.Check("E1", func() error { return sched.Broken("E1.I1", "branch %q is ready twice", l.key) })
 		panic("branch: a lane is ready twice")
 	}
 }
