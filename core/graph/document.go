@@ -164,6 +164,7 @@ func found(n *yaml.Node) string {
 		return "an object"
 	case yaml.SequenceNode:
 		return "a list"
+	default: // a scalar
 	}
 	switch n.ShortTag() {
 	case "!!null":

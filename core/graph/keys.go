@@ -20,7 +20,6 @@ const (
 	anObject    kind = "object"
 	aCollection kind = "collection"
 	aList       kind = "list"
-	aNameOrList kind = "name or object"
 )
 
 // key is one key of a section. The range and the default of a number stand here and nowhere else.

@@ -259,6 +259,7 @@ func (k key) format(v int64) string {
 				return strconv.FormatInt(v/u.bytes, 10) + u.name
 			}
 		}
+	default:
 	}
 	return strconv.FormatInt(v, 10)
 }

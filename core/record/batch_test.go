@@ -159,7 +159,9 @@ func TestLineReader(t *testing.T) {
 		tooLong  string
 		unclosed bool
 	}{
-		{text: "one\r"}, {text: ""}, {text: long},
+		{text: "one\r"},
+		{text: ""},
+		{text: long},
 		{text: long, tooLong: "line 4: 65 bytes, the limit is 64"}, {text: long, tooLong: "line 5: 130 bytes, the limit is 64"},
 		{text: "last", unclosed: true},
 	}
@@ -177,7 +179,7 @@ func TestLineReader(t *testing.T) {
 		}
 		end = line.End
 	}
-	if _, _, err := l.Next(); err != io.EOF || end != int64(len(text)) {
+	if _, _, err := l.Next(); !errors.Is(err, io.EOF) || end != int64(len(text)) {
 		t.Fatalf("%v at %d of %d", err, end, len(text))
 	}
 	broken, err := NewLineReader(iotest.ErrReader(io.ErrClosedPipe), 64)

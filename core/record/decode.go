@@ -259,8 +259,9 @@ func (d *Decoder) value(field int) *Rejection {
 			c.bits = 1
 		}
 		return nil
+	default:
+		return d.mismatch(f, kindText(kind))
 	}
-	return d.mismatch(f, kindText(kind))
 }
 
 func (d *Decoder) number(f *Field, c *cell, raw jsontext.Value) *Rejection {
@@ -282,8 +283,9 @@ func (d *Decoder) number(f *Field, c *cell, raw jsontext.Value) *Rejection {
 		}
 		c.bits = math.Float64bits(n)
 		return nil
+	default:
+		return d.mismatch(f, "a number")
 	}
-	return d.mismatch(f, "a number")
 }
 
 func (d *Decoder) string(f *Field, c *cell, raw jsontext.Value) *Rejection {
@@ -301,8 +303,9 @@ func (d *Decoder) string(f *Field, c *cell, raw jsontext.Value) *Rejection {
 		return d.timestamp(f, c)
 	case Bytes:
 		return d.bytes(c)
+	default:
+		return nil
 	}
-	return nil
 }
 
 func (d *Decoder) bytes(c *cell) *Rejection {

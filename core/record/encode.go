@@ -68,6 +68,7 @@ func (v Value) AppendJSON(dst []byte) ([]byte, error) {
 	case Bytes:
 		dst = append(dst, '"')
 		return append(base64.StdEncoding.AppendEncode(dst, []byte(v.text)), '"'), nil
+	default: // its plain text is its JSON
+		return v.AppendText(dst), nil
 	}
-	return v.AppendText(dst), nil
 }

@@ -62,6 +62,7 @@ func kindText(kind jsontext.Kind) string {
 		return "a bool"
 	case 'n':
 		return "null"
+	default:
+		return "no value"
 	}
-	return "no value"
 }

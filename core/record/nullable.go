@@ -29,8 +29,10 @@ func (s *Scope) mayBeNull(e ast.Expr) bool {
 				return true
 			}
 		}
+		return false
+	default: // the scope has no other kind that can be the result
+		return false
 	}
-	return false
 }
 
 func (s *Scope) callMayBeNull(call ast.CallExpr) bool {
