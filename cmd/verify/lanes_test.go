@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -86,18 +87,24 @@ func TestExecutedLessThanDeclaredIsAFinding(t *testing.T) {
 
 func TestTwoProcessesThatDifferAreReported(t *testing.T) {
 	s, _ := fixture(t)
-	rec := func(hashes ...string) []inventory.Record {
-		return []inventory.Record{{Check: "Z1/never-three-inside", Passed: true, Hashes: hashes}}
+	// Two strategies, each with its own number of executions.
+	rec := func(random, pct []string) []inventory.Record {
+		return []inventory.Record{{
+			Check: "Z1/never-three-inside", Passed: true, Hashes: slices.Concat(random, pct),
+			Strategies: []inventory.Strategy{{Name: "random", Executed: len(random)}, {Name: "pct3", Executed: len(pct)}},
+		}}
 	}
-	same := compareTwice(s.cat, rec("a", "b", "c"), rec("a", "b"))
-	if same.err() != nil || same.Executions != 2 {
-		t.Errorf("equal prefix: %+v", same)
+	first := rec([]string{"a", "b"}, []string{"c"})
+	same := compareTwice(s.cat, first, rec([]string{"a", "b", "x"}, []string{"c", "y"}))
+	if same.err() != nil || same.Executions != 3 {
+		t.Errorf("equal where both ran: %+v", same)
 	}
-	other := compareTwice(s.cat, rec("a", "b"), rec("a", "c"))
-	if other.err() == nil || !strings.Contains(other.Diverged[0], "inventory_test.go:6: check Z1/never-three-inside: execution 1") {
+	other := compareTwice(s.cat, first, rec([]string{"a", "b"}, []string{"d"}))
+	want := "inventory_test.go:6: check Z1/never-three-inside: execution 0 of pct3 has trace hash c in one process and d"
+	if other.err() == nil || !strings.Contains(other.Diverged[0], want) {
 		t.Errorf("different: %+v", other)
 	}
-	if gone := compareTwice(s.cat, rec("a"), rec()); gone.err() == nil {
+	if gone := compareTwice(s.cat, first, nil); gone.err() == nil {
 		t.Errorf("hashes only once: %+v", gone)
 	}
 }

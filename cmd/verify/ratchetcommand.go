@@ -46,9 +46,5 @@ func (s site) ratchet(ctx context.Context) ([]catalog.Fault, int, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	bans, err := rules.Bans(tree)
-	if err != nil {
-		return nil, 0, err
-	}
-	return slices.Concat(rules.Imports(tree), bans, rules.Unused()), len(tree.Packages), nil
+	return slices.Concat(rules.Imports(tree), rules.Bans(tree), rules.Unused()), len(tree.Packages), nil
 }

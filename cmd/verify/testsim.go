@@ -114,25 +114,61 @@ func compareTwice(cat *catalog.Catalog, first, second []inventory.Record) twiceR
 			continue
 		}
 		result.Compared++
-		n := min(len(rec.Hashes), len(again[rec.Check].Hashes))
-		result.Executions += n
 		at := rec.Package
 		if check, ok := cat.Check(rec.Check); ok {
 			at = check.At.String()
 		}
-		if n == 0 {
-			result.Diverged = append(result.Diverged, fmt.Sprintf("%s: check %s left no trace hash the second time", at, rec.Check))
-			continue
-		}
-		for i := range n {
-			if one, two := rec.Hashes[i], again[rec.Check].Hashes[i]; one != two {
-				result.Diverged = append(result.Diverged, fmt.Sprintf(
-					"%s: check %s: execution %d has trace hash %s in one process and %s in another", at, rec.Check, i, one, two))
-				break
-			}
+		compared, what := compareHashes(segments(rec), segments(again[rec.Check]))
+		result.Executions += compared
+		if what != "" {
+			result.Diverged = append(result.Diverged, fmt.Sprintf("%s: check %s: %s", at, rec.Check, what))
 		}
 	}
 	return result
+}
+
+// segment is the trace hashes of one strategy. Two runs may have done different numbers of executions
+// with each strategy; equal positions are compared within a strategy only.
+type segment struct {
+	strategy string
+	hashes   []string
+}
+
+func segments(rec inventory.Record) []segment {
+	if len(rec.Strategies) == 0 {
+		return []segment{{"", rec.Hashes}}
+	}
+	var all []segment
+	rest := rec.Hashes
+	for _, s := range rec.Strategies {
+		n := min(s.Executed, twiceHashes, len(rest))
+		all = append(all, segment{s.Name, rest[:n]})
+		rest = rest[n:]
+	}
+	return all
+}
+
+// compareHashes returns how many hashes were compared and what is wrong, "" for nothing.
+func compareHashes(first, second []segment) (int, string) {
+	compared := 0
+	for i, one := range first {
+		if i >= len(second) || second[i].strategy != one.strategy {
+			return compared, "strategy " + one.strategy + " ran only once"
+		}
+		two := second[i]
+		n := min(len(one.hashes), len(two.hashes))
+		if n == 0 {
+			return compared, "left no trace hash the second time"
+		}
+		for j := range n {
+			if one.hashes[j] != two.hashes[j] {
+				return compared, fmt.Sprintf("execution %d of %s has trace hash %s in one process and %s in another",
+					j, one.strategy, one.hashes[j], two.hashes[j])
+			}
+		}
+		compared += n
+	}
+	return compared, ""
 }
 
 func (s site) printTwice(r twiceRun) {

@@ -49,6 +49,7 @@ func (s site) tryMutant(
 ) []mutantRow {
 	var rows []mutantRow
 	folder := filepath.Join(s.Out, "mutants", m.ID())
+	built := map[string]string{} // binaries by package folder: several checks may share one
 	// What an earlier run left there must not pass for this one's.
 	overlay, err := "", os.RemoveAll(folder)
 	if err == nil {
@@ -67,7 +68,10 @@ func (s site) tryMutant(
 				site: s, mutant: m, check: check, expected: e.Verdict, bounds: bounds,
 				folder: filepath.Join(folder, fmt.Sprintf("check-%d", i+1)), original: originals[check.Test.Dir],
 			}
-			failed = t.run(ctx, overlay, &row)
+			t.binary, failed = s.buildMutant(ctx, check.Test.Dir, overlay, built)
+			if failed == nil {
+				failed = t.run(ctx, &row)
+			}
 		}
 		row.Killed, row.Seconds = failed == nil, time.Since(started).Seconds()
 		if failed != nil {
@@ -75,7 +79,24 @@ func (s site) tryMutant(
 		}
 		rows = append(rows, row)
 	}
+	for _, binary := range built {
+		// A kept binary per mutant would fill the disk, and the overlay rebuilds it.
+		os.Remove(binary) //nolint:errcheck // out/ is disposable
+	}
 	return rows
+}
+
+// buildMutant compiles the test binary of a package folder with the overlay, once.
+func (s site) buildMutant(ctx context.Context, dir, overlay string, built map[string]string) (string, error) {
+	if binary, done := built[dir]; done {
+		return binary, nil
+	}
+	binary := filepath.Join(filepath.Dir(overlay), harness.Slug(dir)+".test")
+	if err := s.CompileOverlay(ctx, dir, overlay, binary); err != nil {
+		return "", err
+	}
+	built[dir] = binary
+	return binary, nil
 }
 
 func (s site) overlay(m catalog.Mutant, folder string) (string, error) {
@@ -86,17 +107,11 @@ func (s site) overlay(m catalog.Mutant, folder string) (string, error) {
 	return patch.WriteOverlay(filepath.Join(s.Root, filepath.FromSlash(m.Dir)), folder)
 }
 
-// run builds the mutant, demands the expected verdict and replays the counterexample.
-func (t *trial) run(ctx context.Context, overlay string, row *mutantRow) error {
+// run demands the expected verdict from the built mutant and replays the counterexample.
+func (t *trial) run(ctx context.Context, row *mutantRow) error {
 	if err := os.MkdirAll(t.folder, 0o755); err != nil {
 		return fmt.Errorf("try mutant: %w", err)
 	}
-	t.binary = filepath.Join(t.folder, "mutant.test")
-	if err := t.CompileOverlay(ctx, t.check.Test.Dir, overlay, t.binary); err != nil {
-		return err
-	}
-	// A kept binary per mutant would fill the disk; the overlay rebuilds it.
-	defer os.Remove(t.binary) //nolint:errcheck // out/ is disposable
 	if err := differ(t.binary, t.original); err != nil {
 		return err
 	}

@@ -227,7 +227,8 @@ func (p Patch) WriteOverlay(dir, folder string) (string, error) {
 	}
 	replace := map[string]string{}
 	for path, text := range patched {
-		target := filepath.Join(folder, filepath.Base(path))
+		// Not a .go name: the output folder is inside the module, and ./... must not find a package there.
+		target := filepath.Join(folder, filepath.Base(path)+".mutated")
 		if err := os.WriteFile(target, []byte(text), 0o600); err != nil {
 			return "", fmt.Errorf("write overlay of %s: %w", p.Path, err)
 		}

@@ -52,10 +52,11 @@ type listed struct {
 	Error                   *struct{ Err string }
 }
 
-// Load lists and parses the module's packages. It needs the tree to build.
+// Load lists and parses the module's packages. A package that does not build is an error only where the
+// types of what it exports are needed.
 func Load(ctx context.Context, root, module string) (*Tree, error) {
 	t := &Tree{Root: root, Module: module, files: token.NewFileSet(), exports: map[string]string{}}
-	cmd := exec.CommandContext(ctx, "go", "list", "-export", "-deps",
+	cmd := exec.CommandContext(ctx, "go", "list", "-e", "-export", "-deps",
 		"-json=ImportPath,Dir,Export,GoFiles,CgoFiles,Module,Error", "./...")
 	cmd.Dir = root
 	var complaints bytes.Buffer
@@ -103,7 +104,8 @@ func (t *Tree) add(p listed) error {
 	return nil
 }
 
-// check type-checks a package against the export data of what it imports.
+// check type-checks a package against the export data of what it imports. After an error, the first one,
+// the information is incomplete.
 func (t *Tree) check(pkg *Package) (*types.Info, error) {
 	info := &types.Info{
 		Types: map[ast.Expr]types.TypeAndValue{}, Uses: map[*ast.Ident]types.Object{},
@@ -115,9 +117,9 @@ func (t *Tree) check(pkg *Package) (*types.Info, error) {
 			return nil, fmt.Errorf("open export data of %s: %w", path, err)
 		}
 		return file, nil
-	})}
+	}), Error: func(error) {}} // with a handler the check goes on after an error, and returns the first
 	if _, err := config.Check(pkg.path, t.files, pkg.files, info); err != nil {
-		return nil, fmt.Errorf("check types of %s: %w", pkg.Dir, err)
+		return info, fmt.Errorf("check types of %s: %w", pkg.Dir, err)
 	}
 	return info, nil
 }
