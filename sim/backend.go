@@ -68,7 +68,7 @@ func (b *backend) Block(a sched.Arm) sched.Grant {
 	}
 	o := w.objectOf(a.H)
 	w.delist(t)
-	t.state, t.parkedAt = waiting, w.steps
+	t.state = waiting
 	if a.W != nil {
 		w.parkFor(t, a)
 	} else {
@@ -89,7 +89,10 @@ func (w *World) parkFor(t *task, a sched.Arm) {
 
 // parkedOn re-examines o after a task joined g: on an unbuffered channel that may free its partners.
 func (w *World) parkedOn(o *object, g *group) {
-	if o.capacity == 0 && o.hook.Kind == sched.KindChan {
+	if o.unbuffered() {
+		if w.footprints {
+			w.touchMode(o, modeAdd)
+		}
 		w.changed(o)
 		return
 	}
@@ -159,7 +162,7 @@ func (w *World) apply(t *task, o *object, a sched.Arm) sched.Grant {
 
 // meet completes a rendezvous: the partner's wait is over, and the caller moves the value.
 func (w *World) meet(t *task, o *object, op sched.Op) sched.Grant {
-	p := o.partner(op, t)
+	p := o.partner(op, t, int(w.draw(uint64(o.partners(op, t)))))
 	index, slot := 0, p.slot
 	for i := range p.arms {
 		if p.group == nil && p.arms[i].H == &o.hook && p.arms[i].Op == op {
@@ -171,6 +174,7 @@ func (w *World) meet(t *task, o *object, op sched.Op) sched.Grant {
 		p.group.remove(p)
 		w.enlist(p)
 	} else {
+		w.leaveArms(p) // its other arms are partners of nobody any more
 		w.reconsider(p)
 	}
 	if w.clocksOn {
@@ -185,7 +189,8 @@ func (b *backend) Try(a sched.Arm) sched.Grant {
 	w := (*World)(b)
 	b.Point(a.H, a.Op)
 	t, o := w.current, w.objectOf(a.H)
-	if !o.can(a.Op, t) {
+	met := a.Op == sched.OpSend && o.unbuffered() && o.partners(sched.OpRecv, t) > 0
+	if !met && !o.can(a.Op, t) {
 		return sched.Grant{Index: sched.NotReady}
 	}
 	return w.apply(t, o, a)
@@ -206,7 +211,7 @@ func (b *backend) Select(arms []sched.Arm) sched.Grant {
 		w.yieldTo(t, nil)
 	}
 	w.delist(t)
-	t.state, t.parkedAt = waiting, w.steps
+	t.state = waiting
 	t.arms = append(t.arms[:0], arms...)
 	for i := range arms {
 		w.joinArm(t, &arms[i])
@@ -223,13 +228,16 @@ func (w *World) joinArm(t *task, a *sched.Arm) {
 	}
 	o := w.objectOf(a.H)
 	o.multi = append(o.multi, t)
-	if o.capacity == 0 && o.hook.Kind == sched.KindChan {
+	if o.unbuffered() {
+		if w.footprints {
+			w.touchMode(o, modeAdd)
+		}
 		w.changed(o)
 	}
 }
 
-func (w *World) takeArm(t *task) sched.Grant {
-	t.state = running
+// leaveArms ends t's wait for several things: one was taken.
+func (w *World) leaveArms(t *task) {
 	if w.footprints {
 		w.touchArms(t)
 	}
@@ -240,10 +248,15 @@ func (w *World) takeArm(t *task) sched.Grant {
 			w.changed(o)
 		}
 	}
-	if t.granted {
+}
+
+func (w *World) takeArm(t *task) sched.Grant {
+	t.state = running
+	if t.granted { // its partner did the rest
 		t.granted = false
 		return t.grant
 	}
+	w.leaveArms(t)
 	i := w.readyArm(t)
 	a := t.arms[i]
 	t.op, t.h, t.slot = a.Op, a.H, a.Slot

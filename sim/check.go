@@ -132,12 +132,9 @@ func (c *checker) twice(name string) {
 	}
 	o := c.opts
 	o.runs, o.cores, o.hashes = min(repeated, o.runs), 1, repeated
-	length := 0
-	if name != "random" {
-		length = measure(c.id, c.body, &o)
-	}
+	m := measureFor(name, c.id, c.body, &o)
 	for i := range o.runs {
-		s, _ := strategyNamed(name, length) // checked by explore
+		s, _ := strategyNamed(name, m) // checked by explore
 		first := newWorld(c.id, c.body, &o)
 		seed := derive(o.seed, name, i)
 		execute(first, s, seed)

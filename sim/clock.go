@@ -120,6 +120,9 @@ func (w *World) Fire(name string) bool {
 		}
 	}
 	if first == nil {
+		if w.footprints {
+			w.touchClock(false)
+		}
 		return false
 	}
 	at := w.now

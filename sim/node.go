@@ -12,7 +12,8 @@ type Node struct {
 	w       *World
 	name    string
 	down    bool
-	Attempt int // incarnation, counted from 1
+	index   uint32 // among all incarnations of the world
+	Attempt int    // incarnation, counted from 1
 }
 
 // Node returns the next incarnation of the named node.
@@ -21,7 +22,11 @@ func (w *World) Node(name string) *Node {
 		w.nodes = map[string]int{}
 	}
 	w.nodes[name]++
-	return &Node{w: w, name: name, Attempt: w.nodes[name]}
+	w.incarnations++
+	if w.footprints {
+		w.foot = w.foot.add(footAlloc<<2 | modeWrite)
+	}
+	return &Node{w: w, name: name, index: w.incarnations, Attempt: w.nodes[name]}
 }
 
 // Name returns the node's name.
@@ -48,6 +53,8 @@ func (n *Node) Crash() {
 	n.down = true
 	if w.footprints {
 		w.foot = w.foot.add(footExternal<<2 | modeWrite)
+		w.foot = w.foot.add((footNode+n.index)<<2 | modeWrite) // after it none of its tasks takes a step
+		w.touchClock(true)
 	}
 	for _, t := range w.tasks {
 		if t.node == n && t.state != ended && t.state != dead {
@@ -67,18 +74,13 @@ func (n *Node) Crash() {
 
 // kill makes t unable to go on. Its stack is unwound when the execution has ended.
 func (w *World) kill(t *task) {
-	if t.group != nil {
-		h := w.objectOf(t.h)
-		g := t.group
-		g.remove(t)
-		w.refresh(h, g)
-	}
-	if t.state == waiting {
-		for i := range t.arms {
-			if t.arms[i].W == nil && t.group == nil {
-				w.objectOf(t.arms[i].H).dropMulti(t)
-			}
-		}
+	switch {
+	case t.group != nil:
+		o := w.objectOf(t.h)
+		t.group.remove(t)
+		w.changed(o) // also for those who would have met it
+	case t.state == waiting && !t.granted:
+		w.leaveArms(t)
 	}
 	if t.index >= 0 {
 		w.delist(t)

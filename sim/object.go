@@ -19,10 +19,9 @@ type object struct {
 	in, out group   // tasks that wait for one operation: receivers, lockers, waiters; senders, readers, intenders
 	multi   []*task // tasks that wait for one of several, an arm here among them
 
-	hb     clocks
-	owner  int32 // 1 + index of the owner that this object belongs to, or 0
-	timer  *timer
-	parked int // sends offered on an unbuffered channel, for the receivers' condition
+	hb    clocks
+	owner int32 // 1 + index of the owner that this object belongs to, or 0
+	timer *timer
 }
 
 // group is the tasks that wait for the same single operation of one object. While the operation can be
@@ -56,10 +55,10 @@ func (o *object) can(op sched.Op, t *task) bool {
 		return !o.intent && !o.writing && o.n == 0
 	case sched.OpRLock, sched.OpTryRLock, sched.OpIntend:
 		return !o.intent
-	case sched.OpSend:
-		return o.closed || o.n < o.capacity || (o.capacity == 0 && o.partner(sched.OpRecv, t) != nil)
+	case sched.OpSend: // a rendezvous is led by its receiver: a waiting sender goes on when it was met
+		return o.closed || o.n < o.capacity
 	case sched.OpRecv:
-		return o.n > 0 || o.closed || (o.capacity == 0 && o.partner(sched.OpSend, t) != nil)
+		return o.n > 0 || o.closed || (o.capacity == 0 && o.partners(sched.OpSend, t) > 0)
 	case sched.OpWGWait:
 		return o.n == 0
 	case sched.OpDone:
@@ -69,25 +68,48 @@ func (o *object) can(op sched.Op, t *task) bool {
 	}
 }
 
-// partner returns the task that has waited longest to perform op on an unbuffered channel.
-func (o *object) partner(op sched.Op, self *task) *task {
-	var best *task
-	consider := func(t *task) {
-		if t != self && !t.granted && (best == nil || t.parkedAt < best.parkedAt) {
-			best = t
+// unbuffered reports whether o is a channel on which a send and a receive must meet.
+func (o *object) unbuffered() bool { return o.hook.Kind == sched.KindChan && o.capacity == 0 }
+
+// waitsTo reports whether t, which waits with several arms, has one for op on o.
+func (t *task) waitsTo(op sched.Op, o *object) bool {
+	for i := range t.arms {
+		if t.arms[i].H == &o.hook && t.arms[i].Op == op {
+			return true
 		}
 	}
+	return false
+}
+
+// partners counts the tasks, except self, that wait to perform op on an unbuffered channel.
+func (o *object) partners(op sched.Op, self *task) int {
+	n := 0
+	for i := 0; o.partner(op, self, i) != nil; i++ {
+		n++
+	}
+	return n
+}
+
+// partner returns the i-th of them, or nil. Which one a rendezvous takes is a data choice and not the order in which they
+// began to wait: the step that ends by waiting would otherwise conflict with every other such step.
+func (o *object) partner(op sched.Op, self *task, i int) *task {
 	for _, t := range o.groupOf(op).tasks {
-		consider(t)
+		if t != self && !t.granted {
+			if i == 0 {
+				return t
+			}
+			i--
+		}
 	}
 	for _, t := range o.multi {
-		for i := range t.arms {
-			if t.arms[i].H == &o.hook && t.arms[i].Op == op {
-				consider(t)
+		if t != self && !t.granted && t.waitsTo(op, o) {
+			if i == 0 {
+				return t
 			}
+			i--
 		}
 	}
-	return best
+	return nil
 }
 
 // armReady reports whether one arm can be taken.

@@ -29,7 +29,7 @@ type Option func(*options)
 // Runs sets the number of executions of each sampling strategy. The default is 100.
 func Runs(n int) Option { return func(o *options) { o.runs = max(n, 1) } }
 
-// Strategies sets the sampling strategies by name: random, pos, pct (depth 2), pct3, pct5, …. The default is random and pct3.
+// Strategies sets the sampling strategies by name: random, pos, surw, urw, pct (depth 2), pct3, pct5, …. The default is random and pct3.
 func Strategies(names ...string) Option { return func(o *options) { o.strategies = names } }
 
 // Steps sets the step bound of one execution. The default is 10,000.
@@ -67,7 +67,7 @@ func (o *options) fromEnvironment() error {
 	for _, field := range strings.Fields(os.Getenv("MILLRACE_SIM")) {
 		key, value, _ := strings.Cut(field, "=")
 		if key == "strategy" {
-			if _, err := strategyNamed(value, 0); err != nil && value != searchName {
+			if _, err := strategyNamed(value, measured{}); err != nil && value != searchName {
 				return fmt.Errorf("MILLRACE_SIM: %w", err)
 			}
 			o.strategies = []string{value}
@@ -100,19 +100,21 @@ func (o *options) String() string {
 // searchName is the exhaustive strategy's name.
 const searchName = "dfs"
 
-// strategyNamed returns a sampling strategy. length is the estimated number of choices of an execution.
-func strategyNamed(name string, length int) (strategy, error) {
+// strategyNamed returns a sampling strategy.
+func strategyNamed(name string, m measured) (strategy, error) {
 	switch {
 	case name == "random":
 		return &randomWalk{}, nil
+	case name == "surw" || name == "urw":
+		return &surw{selective: name == "surw", profile: m.profile}, nil
 	case name == "pos":
 		return &pos{}, nil
 	case name == "pct":
-		return &pct{depth: 2, length: length}, nil
+		return &pct{depth: 2, length: m.length}, nil
 	case strings.HasPrefix(name, "pct"):
 		if d, err := strconv.Atoi(name[3:]); err == nil && d > 0 && d < 100 {
-			return &pct{depth: d, length: length}, nil
+			return &pct{depth: d, length: m.length}, nil
 		}
 	}
-	return nil, fmt.Errorf("unknown strategy %q: random, pos, pct, pct<depth>, %s", name, searchName)
+	return nil, fmt.Errorf("unknown strategy %q: random, pos, surw, urw, pct, pct<depth>, %s", name, searchName)
 }

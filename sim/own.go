@@ -40,6 +40,7 @@ func (b *backend) Own(id string, owner any, check func() error) {
 
 // Invariant adds an invariant of the check, evaluated after every step. It reads with Peek.
 func (w *World) Invariant(id string, check func() error) {
+	w.watched = true
 	w.invariants = append(w.invariants, invariant{owner: id, check: check})
 }
 

@@ -25,11 +25,11 @@ func (s *pct) begin(w *World, seed uint64) {
 		s.change = append(s.change, s.rng.below(max(s.length, 1)))
 	}
 	s.choice, s.low, s.last = 0, 0, nil
-	w.pct = s
+	w.births = s
 }
 
 // born gives a new task its priority: above every lowered one.
-func (s *pct) born(t *task) { t.prio = int64(s.rng.next()>>2) + 1 }
+func (s *pct) born(_, t *task) { t.prio = int64(s.rng.next()>>2) + 1 }
 
 func (s *pct) pick(w *World, n int) int {
 	best, index := s.highest(w, n)
@@ -63,7 +63,7 @@ func (s *pct) highest(w *World, n int) (best *task, index int) {
 		if t == nil {
 			t = &w.clockTask
 			if t.prio == 0 {
-				s.born(t)
+				s.born(nil, t)
 			}
 		}
 		if best == nil || t.prio > best.prio {

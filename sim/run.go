@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -46,23 +47,33 @@ func explore(id, name string, body func(*World), o *options) (Result, error) {
 	if name == searchName {
 		return searchAll(id, body, o), nil
 	}
-	length := 0
-	if name != "random" {
-		length = measure(id, body, o)
-	}
-	if _, err := strategyNamed(name, length); err != nil {
+	m := measureFor(name, id, body, o)
+	if _, err := strategyNamed(name, m); err != nil {
 		return Result{}, err
 	}
-	r := &sampling{id: id, name: name, body: body, opts: o, length: length}
+	r := &sampling{id: id, name: name, body: body, opts: o, measured: m}
 	return r.run(), nil
 }
 
-// measure returns the number of choices of one random execution.
-func measure(id string, body func(*World), o *options) int {
-	w := newWorld(id, body, o)
-	defer w.drain()
-	execute(w, &randomWalk{}, derive(o.seed, "measure", 0))
-	return len(w.schedule)
+// measured is what a strategy knows of the program before it begins.
+type measured struct {
+	length  int      // choices of one random execution
+	profile *profile // for surw and urw
+}
+
+// measureFor runs the random execution that a strategy needs to know.
+func measureFor(name, id string, body func(*World), o *options) measured {
+	switch {
+	case name == "surw" || name == "urw":
+		return measured{profile: measureProfile(id, body, o)}
+	case strings.HasPrefix(name, "pct"):
+		w := newWorld(id, body, o)
+		defer w.drain()
+		execute(w, &randomWalk{}, derive(o.seed, "measure", 0))
+		return measured{length: len(w.schedule)}
+	default:
+		return measured{}
+	}
 }
 
 func newWorld(id string, body func(*World), o *options) *World {
@@ -74,7 +85,7 @@ type sampling struct {
 	id, name string
 	body     func(*World)
 	opts     *options
-	length   int
+	measured measured
 
 	next atomic.Int64 // index to hand out
 	stop atomic.Int64 // lowest failing index; those above need not run
@@ -107,7 +118,7 @@ func (r *sampling) work() {
 	guard := watch(w)
 	defer guard.end()
 	defer w.drain()
-	s, _ := strategyNamed(r.name, r.length) // the name was checked by explore
+	s, _ := strategyNamed(r.name, r.measured) // the name was checked by explore
 	seen := map[uint64]struct{}{}
 	done, index, seed := 0, 0, uint64(0)
 	drive(w, func() bool {

@@ -13,6 +13,7 @@ type search struct {
 	stack []*choicePoint
 	pos   int
 	last  *choicePoint // the choice whose step is running
+	plain bool         // without sleep sets: every schedule; judges the search in its own tests
 }
 
 // choicePoint is one choice on the current path.
@@ -73,7 +74,7 @@ func (s *search) arrive(w *World, n int) *choicePoint {
 			p.tasks[i] = t.id
 		}
 	}
-	if b := s.last; b != nil {
+	if b := s.last; b != nil && !s.plain {
 		ran := b.tasks[b.chosen]
 		for _, list := range [][]sleeper{b.asleep, b.done} {
 			for _, x := range list {
@@ -170,7 +171,11 @@ const (
 	footClock uint32 = iota
 	footAlloc
 	footExternal
-	footOwner // + index of the owner
+)
+
+const (
+	footNode  uint32 = 1 << 8  // + index of the node: a step of its tasks reads it, its crash writes it
+	footOwner uint32 = 1 << 16 // + index of the owner; 0: the check, when it has an invariant of its own
 )
 
 const footObject uint32 = 1 << 20
@@ -208,8 +213,19 @@ func (f footprint) conflicts(g footprint) bool {
 
 func (w *World) touchMode(o *object, mode uint32) {
 	w.foot = w.foot.add((footObject+o.hook.ID)<<2 | mode)
-	if o.owner > 0 && mode != modeRead {
+	if mode != modeRead {
+		w.touchOwner(o)
+	}
+}
+
+// touchOwner makes a change visible to the invariants that may read it: that of the object's owner, and those of the
+// check, which may read everything.
+func (w *World) touchOwner(o *object) {
+	if o.owner > 0 {
 		w.foot = w.foot.add((footOwner+uint32(o.owner))<<2 | modeWrite)
+	}
+	if w.watched {
+		w.foot = w.foot.add(footOwner<<2 | modeWrite)
 	}
 }
 
@@ -229,9 +245,12 @@ func (w *World) touchClock(write bool) {
 	w.foot = w.foot.add(footClock<<2 | mode)
 }
 
+// touchArms notes what a select depends on: whether each arm was ready, and on unbuffered channels that the task is
+// nobody's partner any more.
 func (w *World) touchArms(t *task) {
 	for i := range t.arms {
-		w.touch(t.arms[i].H, true)
+		o := w.objectOf(t.arms[i].H)
+		w.touch(t.arms[i].H, o.unbuffered())
 	}
 }
 
@@ -239,12 +258,20 @@ func (w *World) touchArms(t *task) {
 func (w *World) tread(h *sched.Hook, op sched.Op, result uint64) {
 	o := w.objectOf(h)
 	switch op {
-	case sched.OpRead, sched.OpWrite, sched.OpChoose:
-		return // ordered by happens-before, or explored by value
+	case sched.OpRead, sched.OpWrite:
+		w.treadCell(o, op == sched.OpWrite)
+		return
+	case sched.OpChoose:
+		return // explored by value
 	case sched.OpExternal:
 		w.foot = w.foot.add(footExternal<<2 | modeWrite)
 		return
 	case sched.OpWGAdd:
+		// Joins commute. So do adds to a group, but for one that starts at zero: a Done before it would panic.
+		if int64(result) > 0 && int64(o.n) == int64(result) && w.current.h == h {
+			w.touchMode(o, modeWrite)
+			return
+		}
 		w.touchMode(o, modeAdd)
 		return
 	case sched.OpLoad, sched.OpGet, sched.OpLen, sched.OpDone, sched.OpWGWait, sched.OpSubscribe:
@@ -257,4 +284,17 @@ func (w *World) tread(h *sched.Hook, op sched.Op, result uint64) {
 		}
 	}
 	w.touchMode(o, modeWrite)
+}
+
+// treadCell: accesses to a Cell are ordered by the operations around them, or else they race and the execution
+// fails. Without vector clocks nobody would notice, so there they count like any other. Invariants see writes.
+func (w *World) treadCell(o *object, write bool) {
+	switch {
+	case !w.clocksOn && write:
+		w.touchMode(o, modeWrite)
+	case !w.clocksOn:
+		w.touchMode(o, modeRead)
+	case write:
+		w.touchOwner(o)
+	}
 }

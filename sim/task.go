@@ -41,19 +41,20 @@ type task struct {
 	op sched.Op
 	h  *sched.Hook
 
-	index    int    // in World.ready, or -1
-	group    *group // where it waits for one operation, or nil
-	place    int    // in group.tasks
-	parkedAt int    // step at which it began to wait
-	arms     []sched.Arm
-	slot     any // its operand in a rendezvous
-	granted  bool
-	grant    sched.Grant
+	index   int    // in World.ready, or -1
+	group   *group // where it waits for one operation, or nil
+	place   int    // in group.tasks
+	arms    []sched.Arm
+	slot    any // its operand in a rendezvous
+	granted bool
+	grant   sched.Grant
 
 	clock  vclock
 	where  []uintptr // stack at the last point, when tracing
-	prio   int64     // PCT
-	streak int       // PCT: consecutive points
+	key    uint64    // the same in every execution: path of births
+	kids   int
+	prio   int64 // PCT
+	streak int   // PCT: consecutive points
 }
 
 // coroutine runs tasks, one after the other. It belongs to one worker's pool.
@@ -170,8 +171,12 @@ func (w *World) spawn(name string, f func(), mine bool) *task {
 		w.checkTasks++
 	}
 	w.enlist(t)
-	if w.pct != nil {
-		w.pct.born(t)
+	if parent := w.current; parent != nil {
+		t.key = mix(parent.key, uint64(parent.kids)+1, 0)
+		parent.kids++
+	}
+	if w.births != nil {
+		w.births.born(w.current, t)
 	}
 	return t
 }

@@ -38,8 +38,13 @@ func (w *World) arrive(t *task) {
 
 // observe is the slow part of an outcome.
 func (w *World) observe(t *task, h *sched.Hook, op sched.Op, result uint64) {
-	if w.footprints && h != nil {
-		w.tread(h, op, result)
+	if w.footprints {
+		if t.node != nil {
+			w.foot = w.foot.add((footNode+t.node.index)<<2 | modeRead)
+		}
+		if h != nil {
+			w.tread(h, op, result)
+		}
 	}
 	if w.tracing {
 		w.trace = append(w.trace, event{step: w.steps, task: t.id, name: t.name, op: op, object: objectName(h),

@@ -17,9 +17,9 @@ type World struct {
 
 	// What the strategy sees and leaves behind.
 	strategy strategy
-	random   *rng // set when the strategy is the random walk: its choice is inlined
-	pct      *pct
-	always   bool // the strategy also sees points with one candidate
+	random   *rng                               // set when the strategy is the random walk: its choice is inlined
+	births   interface{ born(parent, t *task) } // told of every new task, or nil
+	always   bool                               // the strategy also sees points with one candidate
 	schedule []int32
 	data     []uint64
 
@@ -53,13 +53,16 @@ type World struct {
 	invariants []invariant
 	owners     int32
 	owned      map[any]string
+	watched    bool // the check has invariants of its own
 	nodes      map[string]int
-	checkTasks int
-	scope      *sched.Scope
-	joined     *sched.Hook // counts the tasks started with Go
-	phase      phase
-	finals     []func()
-	notes      []string
+
+	incarnations uint32
+	checkTasks   int
+	scope        *sched.Scope
+	joined       *sched.Hook // counts the tasks started with Go
+	phase        phase
+	finals       []func()
+	notes        []string
 
 	failed   bool
 	verdict  verdict
@@ -85,7 +88,7 @@ const (
 // reset makes the world ready for its next execution.
 func (w *World) reset(s strategy, seed uint64) {
 	w.strategy = s
-	w.random, w.pct, w.always = nil, nil, false
+	w.random, w.births, w.always = nil, nil, false
 	w.schedule, w.data = w.schedule[:0], w.data[:0]
 	w.tasks, w.ready, w.open = w.tasks[:0], w.ready[:0], w.open[:0]
 	w.objects = w.objects[:0]
@@ -98,6 +101,7 @@ func (w *World) reset(s strategy, seed uint64) {
 	w.footprints, w.foot = false, w.foot[:0]
 	w.trace = w.trace[:0]
 	w.invariants, w.owners, w.owned, w.nodes = w.invariants[:0], 0, nil, nil
+	w.watched, w.incarnations = false, 0
 	w.checkTasks, w.scope, w.joined, w.phase = 0, nil, nil, working
 	w.finals, w.notes = w.finals[:0], w.notes[:0]
 	w.failed, w.verdict, w.pruned, w.goexit = false, verdict{}, false, nil

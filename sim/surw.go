@@ -1,0 +1,234 @@
+package sim
+
+import (
+	"slices"
+
+	"github.com/millrace-dev/millrace/core/sched"
+)
+
+// surw is the selectively uniform random walk of Zhao et al. (ASPLOS 2025). It picks one shared object for an execution and
+// samples the orders of the operations on it uniformly: an intended task is drawn, weighted by how many of these
+// operations each task has left, and only that one may perform the next. Everything else is a random walk. With
+// selective false every operation counts: the uniform special case, URW.
+//
+// Both rest on counts of an earlier, random execution. Where those are wrong the walk is less uniform, never stuck.
+type surw struct {
+	selective bool
+	rng       rng
+	profile   *profile
+
+	object   uint64 // key of the selected object
+	left     map[*task]int
+	intended *task
+}
+
+// profile is what one execution did, by keys that are the same in other executions.
+type profile struct {
+	ops      map[uint64]map[uint64]int // task → object → operations
+	children map[uint64][]uint64
+	shared   []uint64 // objects that several tasks used
+}
+
+func newProfile() *profile {
+	return &profile{ops: map[uint64]map[uint64]int{}, children: map[uint64][]uint64{}}
+}
+
+// objectKey names an object by kind and name: ids depend on the schedule.
+func objectKey(h *sched.Hook) uint64 {
+	if h == nil {
+		return 0
+	}
+	k := mix(1, uint64(h.Kind), 0)
+	for i := range len(h.Name) {
+		k = mix(k, uint64(h.Name[i]), 0)
+	}
+	return k
+}
+
+func (p *profile) count(t *task) {
+	m := p.ops[t.key]
+	if m == nil {
+		m = map[uint64]int{}
+		p.ops[t.key] = m
+	}
+	m[objectKey(t.h)]++
+}
+
+// finish finds the shared objects, in an order that does not depend on map iteration.
+func (p *profile) finish() {
+	users := map[uint64]int{}
+	for _, m := range p.ops {
+		for o := range m {
+			if o != 0 {
+				users[o]++
+			}
+		}
+	}
+	for o, n := range users {
+		if n > 1 {
+			p.shared = append(p.shared, o)
+		}
+	}
+	slices.Sort(p.shared)
+}
+
+// weight is the number of counted operations of a task and of those it starts.
+func (p *profile) weight(key, object uint64, all bool) int {
+	n := 0
+	for o, k := range p.ops[key] {
+		if all || o == object {
+			n += k
+		}
+	}
+	for _, child := range p.children[key] {
+		n += p.weight(child, object, all)
+	}
+	return n
+}
+
+// profiler is the random walk that measures for surw.
+type profiler struct {
+	randomWalk
+	p *profile
+}
+
+func (s *profiler) begin(w *World, seed uint64) {
+	s.rng = rng{seed}
+	w.always, w.births = true, s
+}
+
+func (s *profiler) pick(w *World, n int) int {
+	i := s.rng.below(n)
+	if t := w.candidate(i); t != nil {
+		s.p.count(t)
+	}
+	return i
+}
+
+func (s *profiler) born(parent, t *task) {
+	if parent != nil {
+		s.p.children[parent.key] = append(s.p.children[parent.key], t.key)
+	}
+}
+
+// measureProfile runs one random execution.
+func measureProfile(id string, body func(*World), o *options) *profile {
+	w := newWorld(id, body, o)
+	defer w.drain()
+	s := &profiler{p: newProfile()}
+	execute(w, s, derive(o.seed, "profile", 0))
+	s.p.finish()
+	return s.p
+}
+
+func (s *surw) begin(w *World, seed uint64) {
+	s.rng = rng{seed}
+	s.object, s.intended = 0, nil
+	if n := len(s.profile.shared); n > 0 {
+		s.object = s.profile.shared[s.rng.below(n)]
+	}
+	s.left = map[*task]int{}
+	w.births, w.always = s, true
+}
+
+// born moves the new task's share of the weight from the task that started it.
+func (s *surw) born(parent, t *task) {
+	n := s.profile.weight(t.key, s.object, !s.selective)
+	s.left[t] = n
+	if parent != nil {
+		s.left[parent] = max(s.left[parent]-n, 0)
+	}
+}
+
+func (s *surw) pick(w *World, n int) int {
+	i := 0
+	if s.selective {
+		i = s.selected(w, n)
+	} else {
+		i = s.weighted(w, n)
+	}
+	if t := w.candidate(i); t != nil && s.counted(t) {
+		s.left[t] = max(s.left[t]-1, 0)
+		s.intended = nil
+	}
+	return i
+}
+
+func (s *surw) counted(t *task) bool { return !s.selective || t.h != nil && objectKey(t.h) == s.object }
+
+// selected is a random walk among those that may go on.
+func (s *surw) selected(w *World, n int) int {
+	if s.intended == nil || s.intended.state >= ended || s.left[s.intended] == 0 {
+		s.intended = s.draftFrom(w)
+	}
+	allowed := 0
+	for i := range n {
+		if s.allowed(w.candidate(i)) {
+			allowed++
+		}
+	}
+	if allowed == 0 {
+		return s.rng.below(n) // the intended task waits for one of these
+	}
+	k := s.rng.below(allowed)
+	for i := range n {
+		if s.allowed(w.candidate(i)) {
+			if k == 0 {
+				return i
+			}
+			k--
+		}
+	}
+	return n - 1
+}
+
+func (s *surw) allowed(t *task) bool { return t == nil || t == s.intended || !s.counted(t) }
+
+// draftFrom draws the task that performs the next counted operation.
+func (s *surw) draftFrom(w *World) *task {
+	total := 0
+	for _, t := range w.tasks {
+		if t.state < ended {
+			total += s.left[t]
+		}
+	}
+	if total == 0 {
+		return nil
+	}
+	k := s.rng.below(total)
+	for _, t := range w.tasks {
+		if t.state < ended {
+			if k < s.left[t] {
+				return t
+			}
+			k -= s.left[t]
+		}
+	}
+	return nil
+}
+
+// weighted draws a candidate by the operations that it has left.
+func (s *surw) weighted(w *World, n int) int {
+	total := 0
+	for i := range n {
+		total += s.weightOf(w.candidate(i))
+	}
+	k := s.rng.below(total)
+	for i := range n {
+		x := s.weightOf(w.candidate(i))
+		if k < x {
+			return i
+		}
+		k -= x
+	}
+	return n - 1
+}
+
+func (s *surw) weightOf(t *task) int {
+	if t == nil {
+		return 1
+	}
+	return s.left[t] + 1
+}
+
+func (s *surw) draw(_ *World, n uint64) uint64 { return s.rng.draw(n) }
