@@ -40,16 +40,21 @@ func newRig(w *sim.World, o memory.Options, ids ...store.InstanceID) *rig {
 	return r
 }
 
-// spawn fills the store before the world's first step, on the real scheduler: these rows are given.
+// spawn fills the store before the world's first step.
 func (r *rig) spawn(ids ...store.InstanceID) {
 	for _, id := range ids {
-		r.NoError(r.engine.Plant(&store.Step{
-			Cause: "spawn " + string(id), Spawn: true, Status: store.Running, Flow: "f",
-			Claim: store.Claim{Instance: id, Owner: store.Owner{Replica: "given"}},
-			Inbox: &store.Receipt{Delivery: store.Delivery{Channel: "given", ID: string(id)}},
-		}))
+		r.NoError(r.engine.Plant(given(id)))
 	}
 	r.seen = r.dump()
+}
+
+// given is a step that makes a running row at epoch 1.
+func given(id store.InstanceID) *store.Step {
+	return &store.Step{
+		Cause: "given", Spawn: true, Status: store.Running, Flow: "f",
+		Claim: store.Claim{Instance: id, Owner: store.Owner{Replica: "given"}},
+		Inbox: &store.Receipt{Delivery: store.Delivery{Channel: "given", ID: string(id)}},
+	}
 }
 
 func (r *rig) dump() (d step.Dump) {
