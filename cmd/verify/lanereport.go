@@ -78,5 +78,5 @@ func (s site) replayLine(folder string) string {
 	if rel, err := filepath.Rel(s.Root, file); err == nil {
 		file = rel
 	}
-	return "just replay " + file
+	return "./just replay " + file
 }
