@@ -1,0 +1,22 @@
+package timer_test
+
+import (
+	"github.com/millrace-dev/millrace/core/timer"
+	"github.com/millrace-dev/millrace/sim/inventory"
+)
+
+var _ = inventory.Owner("L10", "timers", (*timer.Timers)(nil),
+	inventory.Sim("L10/due-timer-fires-once", "L10/overdue-fires-after-restart", "L10/busy-lane-delays-its-own-timers-only",
+		"L10/armed-timer-is-noticed"),
+	inventory.Model("L10/model"),
+	inventory.Mutant("remove-before-commit", "a timer counts as fired when it is offered, not when its step committed",
+		inventory.RejectedBy("L10/due-timer-fires-once", "assertion L10.once")),
+	inventory.Mutant("skip-overdue", "timers that were due before the start are skipped",
+		inventory.RejectedBy("L10/overdue-fires-after-restart", "assertion L10.once")),
+	inventory.Mutant("scan-then-announce", "a look reads the rows before it announces that it looks",
+		inventory.RejectedBy("L10/armed-timer-is-noticed", "assertion L10.once")),
+	inventory.Reason(inventory.LaneExhaustive, "its tasks poll and time out, so its schedules have no end to search to"),
+	inventory.Reason(inventory.LaneLinear, "no operation returns what it read"),
+	inventory.Reason(inventory.LaneDeadlock, "it takes no lock, and each of its waits ends with its scope"),
+	inventory.Reason(inventory.LaneSpec, "the orders that matter are those of claims and commits (L3, L6), which arrive with issue 5"),
+)

@@ -1,0 +1,124 @@
+package timer_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/millrace-dev/millrace/core/claim"
+	"github.com/millrace-dev/millrace/core/sched"
+	"github.com/millrace-dev/millrace/core/store"
+	"github.com/millrace-dev/millrace/core/store/memory"
+	"github.com/millrace-dev/millrace/core/timer"
+	"github.com/millrace-dev/millrace/sim"
+)
+
+// patience is how long a check waits for timers: far longer than any due time and backoff in it.
+const patience = time.Minute
+
+// Timers fire once each, also those whose claim somebody else holds at first, whose instance somebody else
+// advances meanwhile, and whose store refuses or loses an answer.
+func TestSimL10DueTimerFiresOnce(t *testing.T) {
+	sim.Check(t, "L10/due-timer-fires-once", func(w *sim.World) {
+		r := newRig(w, memory.Options{
+			Refuse: 5, Lose: 5, Budget: 4, Only: []string{"take", "commit", "timers", "head"},
+		})
+		r.park("a", time.Second)
+		r.park("b", 2*time.Second)
+		r.park("c", 2*time.Second)
+		r.start(w.Scope(), timer.Options{})
+		w.Go("administrator", func() {
+			owner := store.Owner{Replica: "admin", Incarnation: 1}
+			claims := claim.New(w.Scheduler(), r.st, nil, owner)
+			hold, err := claims.Take(w.Scope(), "b")
+			if err != nil {
+				return // the timer, or a fault of the store, was first
+			}
+			w.NoError(w.Scheduler().Sleep(w.Scope(), "administrator", 3*time.Second))
+			w.NoError(hold.Free())
+		})
+		w.NoError(w.Scheduler().Sleep(w.Scope(), "patience", patience))
+		r.settled("a", "b", "c")
+	})
+}
+
+// A node that was down when a timer came due fires it after its start, once, whatever instant it went down at.
+func TestSimL10OverdueFiresAfterRestart(t *testing.T) {
+	sim.Check(t, "L10/overdue-fires-after-restart", func(w *sim.World) {
+		r := newRig(w, memory.Options{})
+		r.park("a", time.Second)
+		r.park("b", 2*time.Second)
+		s := w.Scheduler()
+		first := w.Node("node")
+		first.Go("start", func() { r.start(s.NewScope("first life"), timer.Options{}) })
+		w.NoError(s.Sleep(w.Scope(), "uptime", time.Duration(w.Choose("uptime", 3))*time.Second))
+		first.Crash()
+		r.engine.Crash()
+		// What had committed is told by the store alone: the first life cannot be asked any more.
+		r.recount("a", "b")
+		w.NoError(s.Sleep(w.Scope(), "downtime", 5*time.Second))
+		r.start(w.Scope(), timer.Options{})
+		w.NoError(s.Sleep(w.Scope(), "patience", patience))
+		r.settled("a", "b")
+	})
+}
+
+// recount takes the number of fires from the store.
+func (r *rig) recount(ids ...store.InstanceID) {
+	for _, id := range ids {
+		head, _, err := r.st.Head(r.Scope(), id)
+		r.NoError(err)
+		r.fires[id] = 0
+		if head.Status == store.Completed {
+			r.fires[id] = 1
+		}
+	}
+}
+
+// A lane that is busy for long delays its own timers and no other's, and nothing here waits on a lane: a timer that is
+// armed meanwhile is still noticed.
+func TestSimL10BusyLaneDelaysItsOwnTimersOnly(t *testing.T) {
+	sim.Check(t, "L10/busy-lane-delays-its-own-timers-only", func(w *sim.World) {
+		r := newRig(w, memory.Options{})
+		s := w.Scheduler()
+		r.park("a", time.Second) // lane 1
+		r.park("c", time.Second) // lane 1
+		r.park("b", time.Second) // lane 0
+		release := sched.NewNotify(s, "busy lane")
+		n := r.start(w.Scope(), timer.Options{Batch: 1})
+		n.hold = func(t store.Timer) {
+			if ownerLane(t.Instance) == 1 && r.fires["a"]+r.fires["c"] == 0 {
+				w.NoError(release.Wait(w.Scope()))
+			}
+		}
+		w.NoError(s.Sleep(w.Scope(), "busy", patience))
+		w.Require(r.fires["b"] == 1 && r.fires["a"]+r.fires["c"] == 0, "L10.lane", "fires while lane 1 is busy: %v", r.fires)
+		r.park("d", 61*time.Second) // lane 0
+		n.timers.Armed(r.begun.Add(61 * time.Second))
+		w.NoError(s.Sleep(w.Scope(), "busy", 2*time.Second))
+		w.Require(r.fires["d"] == 1, "L10.armed", "a timer armed now did not fire: %v", r.fires)
+		release.One()
+		w.NoError(s.Sleep(w.Scope(), "patience", patience))
+		r.settled("a", "b", "c", "d")
+	})
+}
+
+// A timer that a step arms fires at its time and not at the next look, also when it is armed in the middle of a look that
+// finds nothing else.
+func TestSimL10ArmedTimerIsNoticed(t *testing.T) {
+	sim.Check(t, "L10/armed-timer-is-noticed", func(w *sim.World) {
+		r := newRig(w, memory.Options{})
+		s := w.Scheduler()
+		r.looks = sched.NewChan[struct{}](s, "second look", 1)
+		n := r.start(w.Scope(), timer.Options{Poll: 10 * time.Minute})
+		w.Go("lane", func() {
+			r.looks.Receive()
+			for range w.Choose("late", 8) {
+				s.Yield() // anywhere within the look
+			}
+			r.park("b", 11*time.Minute)
+			n.timers.Armed(r.begun.Add(11 * time.Minute))
+		})
+		w.NoError(s.Sleep(w.Scope(), "patience", 12*time.Minute))
+		r.settled("b")
+	}, sim.Runs(500))
+}
