@@ -62,14 +62,14 @@ func (l *loader) document(data []byte) *yaml.Node {
 			l.add(1, 1, "", "file is empty; want an object with at least `name`")
 			return nil
 		}
-		l.syntax(data, err)
+		l.syntax(err)
 		return nil
 	}
 	if err := decoder.Decode(&more); err == nil {
 		l.add(more.Line, 1, "", "file has a second document; want one")
 		return nil
 	} else if !errors.Is(err, io.EOF) {
-		l.syntax(data, err)
+		l.syntax(err)
 		return nil
 	}
 	root := doc.Content[0]
@@ -80,7 +80,7 @@ func (l *loader) document(data []byte) *yaml.Node {
 }
 
 // syntax reports a YAML error at the line that its text begins with.
-func (l *loader) syntax(data []byte, err error) {
+func (l *loader) syntax(err error) {
 	text := strings.TrimPrefix(err.Error(), "yaml: ")
 	line := 0
 	if m := regexp.MustCompile(`^line (\d+): `).FindStringSubmatch(text); m != nil {
@@ -91,7 +91,7 @@ func (l *loader) syntax(data []byte, err error) {
 		line++ // the library counts these lines from 0, and leaves line 0 out
 	}
 	reason := "not YAML: " + text
-	if at := splitLines(data); line >= 1 && line <= len(at) && strings.Contains(at[line-1], "?") {
+	if strings.Contains(l.line(line), "?") {
 		reason += `; within braces a type with ? needs quotes, as in "string?"`
 	}
 	l.add(line, 0, "", reason)

@@ -87,11 +87,11 @@ func (l *loader) load() {
 		return
 	}
 	l.files = append(l.files, file{PackageFile, data})
+	l.lines = splitLines(data)
 	root := l.document(data)
 	if root == nil {
 		return
 	}
-	l.lines = splitLines(data)
 	o := l.object(root, root, "", rootKeys())
 	l.pkg.Name = o.name("name")
 	// The order follows the references: what is named is loaded before what names it.
@@ -110,8 +110,12 @@ func (l *loader) load() {
 	l.checkFlows()
 }
 
-// add reports a fault of the package file.
+// add reports a fault of the package file. YAML has line breaks that nobody else counts (a lone
+// carriage return, U+2028); a line that an editor does not have becomes the last one it has.
 func (l *loader) add(line, column int, path, reason string) {
+	if len(l.lines) > 0 && line > len(l.lines) {
+		line, column = len(l.lines), 0
+	}
 	l.faults = append(l.faults, Fault{File: PackageFile, Line: line, Column: column, Path: path, Reason: reason})
 }
 

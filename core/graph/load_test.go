@@ -266,7 +266,7 @@ func FuzzLoad(f *testing.F) {
 		}
 		lines := strings.Count(string(data), "\n") + 1
 		for i, fault := range faults {
-			if fault.File == "" || fault.Reason == "" || fault.Line < 0 || fault.File == PackageFile && fault.Line > lines+1 {
+			if fault.File == "" || fault.Reason == "" || fault.Line < 0 || fault.File == PackageFile && fault.Line > lines {
 				t.Fatalf("fault %+v in %d lines", fault, lines)
 			}
 			if i > 0 && (fault.File < faults[i-1].File || fault.File == faults[i-1].File && fault.Line < faults[i-1].Line) {

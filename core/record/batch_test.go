@@ -162,7 +162,8 @@ func TestLineReader(t *testing.T) {
 		{text: "one\r"},
 		{text: ""},
 		{text: long},
-		{text: long, tooLong: "line 4: 65 bytes, the limit is 64"}, {text: long, tooLong: "line 5: 130 bytes, the limit is 64"},
+		{text: long, tooLong: "line 4: 65 bytes, the limit is 64"},
+		{text: long, tooLong: "line 5: 130 bytes, the limit is 64"},
 		{text: "last", unclosed: true},
 	}
 	var end int64

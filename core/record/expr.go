@@ -114,8 +114,10 @@ func (s *Scope) fieldNames() []string {
 	return names
 }
 
-// checkShape refuses what the checker accepts and no row can answer: the row as a value of its own,
-// and nesting that the parser's own count did not see (it counts grammar rules, not operators).
+// checkShape refuses what the checker accepts and this package does not: the row as a value of its
+// own, messages that are made on the spot, regular expressions that come with the data (they would be
+// compiled for each row, and their faults found there), and nesting that the parser's own count did
+// not see (it counts grammar rules, not operators).
 func (s *Scope) checkShape(tree *ast.AST) []ExprFault {
 	if ast.ExceedsDepth(tree, MaxExpressionDepth) {
 		return []ExprFault{{1, 1, tooNested()}}
@@ -128,12 +130,26 @@ func (s *Scope) checkShape(tree *ast.AST) []ExprFault {
 	}))
 	var faults []ExprFault
 	ast.PreOrderVisit(tree.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
-		if e.Kind() == ast.IdentKind && e.AsIdent() == s.variable && !selected[e.ID()] {
+		reason := ""
+		switch {
+		case e.Kind() == ast.IdentKind && e.AsIdent() == s.variable && !selected[e.ID()]:
+			reason = s.variable + " is not a value; name one of its fields"
+		case e.Kind() == ast.StructKind:
+			reason = "messages cannot be made in an expression"
+		case e.Kind() == ast.CallKind && e.AsCall().FunctionName() == "matches" && !literalPattern(e.AsCall()):
+			reason = "the pattern of matches must be a text in quotes"
+		}
+		if reason != "" {
 			at := tree.SourceInfo().GetStartLocation(e.ID())
-			faults = append(faults, ExprFault{at.Line(), at.Column() + 1, s.variable + " is not a value; name one of its fields"})
+			faults = append(faults, ExprFault{at.Line(), at.Column() + 1, reason})
 		}
 	}))
 	return faults
+}
+
+func literalPattern(call ast.CallExpr) bool {
+	arguments := call.Args() // one after a receiver, else two: the pattern is the last
+	return len(arguments) > 0 && arguments[len(arguments)-1].Kind() == ast.LiteralKind
 }
 
 // columnOf returns the field that an expression reads when it does nothing else, or -1.
