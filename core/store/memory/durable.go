@@ -104,6 +104,7 @@ func (e *Engine) Crash() int {
 	kept := e.visible - store.Ticket(n)
 	if n > 0 {
 		e.lost = append(e.lost, span{above: kept, upTo: e.visible})
+		e.visible++ // what is read from now on is not covered by a position that was taken back
 	}
 	e.settle(e.visible) // positions are not used twice
 	e.life++
