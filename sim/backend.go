@@ -116,7 +116,7 @@ func (w *World) take(t *task, o *object, a sched.Arm) sched.Grant {
 		w.refresh(o, g)
 	}
 	if t.granted {
-		t.granted = false
+		t.granted, t.met = false, true
 		return t.grant
 	}
 	if a.W != nil {
@@ -253,7 +253,7 @@ func (w *World) leaveArms(t *task) {
 func (w *World) takeArm(t *task) sched.Grant {
 	t.state = running
 	if t.granted { // its partner did the rest
-		t.granted = false
+		t.granted, t.met = false, true
 		return t.grant
 	}
 	w.leaveArms(t)

@@ -99,7 +99,7 @@ func (w *World) fireTimer(t *timer) {
 	w.current = &w.clockTask
 	w.clockTask.node = t.node
 	if w.clocksOn {
-		w.clockTask.clock.join(&t.o.hb.all)
+		w.clockTask.clock.set(&t.o.hb.all) // and nothing of the timers that fired before
 	}
 	t.fire()
 	w.current = by

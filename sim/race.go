@@ -118,15 +118,25 @@ func (w *World) happenGuard(t *task, o *object, op sched.Op, result uint64) {
 		}
 	case sched.OpRUnlock:
 		w.release(t, &hb.readers)
-	case sched.OpWait:
-		if o.hook.Kind == sched.KindSemaphore || o.hook.Kind == sched.KindOnce {
+	case sched.OpWait: // the waker's clock came with the hand-off; these also order their earlier users
+		if result == 1 && (o.hook.Kind == sched.KindSemaphore || o.hook.Kind == sched.KindOnce) {
 			w.acquire(t, &hb.all)
+		}
+	case sched.OpSet:
+		w.acquire(t, &hb.all) // an update reads what it replaces; a write-once value that is set was read
+		if result > 0 {
+			w.release(t, &hb.all)
+		}
+	case sched.OpDrop:
+		if result == 1 { // it passes on what it was given
+			w.acquire(t, &hb.all)
+			w.release(t, &hb.all)
 		}
 	case sched.OpRegister, sched.OpOnce:
 		if result == 0 {
 			w.acquire(t, &hb.all)
 		}
-	case sched.OpUnlock, sched.OpWGAdd, sched.OpRelease, sched.OpClose, sched.OpSet, sched.OpCancel, sched.OpArm,
+	case sched.OpUnlock, sched.OpWGAdd, sched.OpRelease, sched.OpClose, sched.OpCancel, sched.OpArm,
 		sched.OpFire, sched.OpSignal, sched.OpBroadcast:
 		w.release(t, &hb.all)
 	}

@@ -263,6 +263,11 @@ func (w *World) tread(h *sched.Hook, op sched.Op, result uint64) {
 		return
 	case sched.OpChoose:
 		return // explored by value
+	case sched.OpSend, sched.OpRecv:
+		if w.current.met { // its partner's step did it
+			w.current.met = false
+			return
+		}
 	case sched.OpExternal:
 		w.foot = w.foot.add(footExternal<<2 | modeWrite)
 		return
@@ -277,13 +282,31 @@ func (w *World) tread(h *sched.Hook, op sched.Op, result uint64) {
 	case sched.OpLoad, sched.OpGet, sched.OpLen, sched.OpDone, sched.OpWGWait, sched.OpSubscribe:
 		w.touchMode(o, modeRead)
 		return
-	case sched.OpCAS, sched.OpTryLock, sched.OpTryRLock:
-		if result == 0 {
-			w.touchMode(o, modeRead)
-			return
-		}
 	}
-	w.touchMode(o, modeWrite)
+	w.touchMode(o, w.modeOf(o, op, result))
+}
+
+// modeOf is the mode of an operation whose effect depends on what it did: what failed or found nothing to do only read, and
+// what read locks do commutes.
+func (w *World) modeOf(o *object, op sched.Op, result uint64) uint32 {
+	failed := result == 0
+	switch op {
+	case sched.OpCAS, sched.OpTryLock, sched.OpAcquire, sched.OpOnce, sched.OpSend:
+	case sched.OpRegister, sched.OpSet: // a Notify with a stored permit loses it
+		failed = failed && o.hook.Kind != sched.KindNotify
+	case sched.OpRecv: // 0: closed and empty, 2: nothing there
+		failed = result != 1
+	case sched.OpRLock, sched.OpTryRLock, sched.OpRUnlock:
+		if !failed {
+			return modeAdd
+		}
+	default:
+		failed = false
+	}
+	if failed {
+		return modeRead
+	}
+	return modeWrite
 }
 
 // treadCell: accesses to a Cell are ordered by the operations around them, or else they race and the execution

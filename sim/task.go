@@ -47,6 +47,7 @@ type task struct {
 	arms    []sched.Arm
 	slot    any // its operand in a rendezvous
 	granted bool
+	met     bool // its operation was done by a partner's step; only for footprints
 	grant   sched.Grant
 
 	clock  vclock

@@ -194,7 +194,19 @@ func (w *World) closeScope() {
 	w.phase = closing
 	if w.scope != nil {
 		scope := w.scope
-		w.spawn("end of the check", func() { scope.Cancel(sched.ErrCanceled) }, false)
+		w.afterAll(w.spawn("end of the check", func() { scope.Cancel(sched.ErrCanceled) }, false))
+	}
+}
+
+// afterAll orders t after everything that ended or crashed, not only after the last of it.
+func (w *World) afterAll(t *task) {
+	if !w.clocksOn {
+		return
+	}
+	for _, other := range w.tasks {
+		if other.state == ended || other.state == dead {
+			t.clock.join(&other.clock)
+		}
 	}
 }
 
@@ -210,11 +222,11 @@ func (w *World) idle() bool {
 		return false
 	case w.phase != final && len(w.finals) > 0:
 		w.phase = final
-		w.spawn("finally", func() {
+		w.afterAll(w.spawn("finally", func() {
 			for _, f := range w.finals {
 				f()
 			}
-		}, false)
+		}, false))
 		return true
 	default:
 		return false

@@ -110,7 +110,6 @@ func (r *Notified) Wait(scope *Scope) error {
 		return nil
 	}
 	r.release()
-	r.n.outcome(OpWait, 0)
 	return scope.cause()
 }
 
@@ -118,16 +117,15 @@ func (r *Notified) Wait(scope *Scope) error {
 func (r *Notified) Drop() {
 	r.n.point(OpDrop)
 	r.release()
-	r.n.outcome(OpDrop, 1)
 }
 
+// release reports before it passes on: whoever gets the permit is ordered after the one who gave it first.
 func (r *Notified) release() {
 	r.n.mu.Lock()
 	defer r.n.mu.Unlock()
-	if !r.woken && r.n.q.remove(r.w) {
-		return
-	}
-	if r.w.weight == 1 {
+	holds := (r.woken || !r.n.q.remove(r.w)) && r.w.weight == 1
+	r.n.outcome(OpDrop, bit(holds))
+	if holds {
 		r.n.pass()
 	}
 }

@@ -101,15 +101,18 @@ func awaitHooked(h *Hook, op Op, w *Waiter, scope *Scope) bool {
 		return true
 	}
 	arms := []Arm{{H: h, Op: op, W: w}, {H: scope.h, Op: OpDone}}
-	switch g := h.B.Select(arms); g.Index {
-	case Native:
+	woken := false
+	if g := h.B.Select(arms); g.Index == Native {
 		select {
 		case <-w.C:
-			return true
+			woken = true
 		case <-scope.done:
-			return false
 		}
-	default:
-		return g.Index == 0
+	} else {
+		woken = g.Index == 0
 	}
+	if !woken {
+		h.B.Outcome(scope.h, OpDone, 0) // what ended the scope is ordered before what follows
+	}
+	return woken
 }

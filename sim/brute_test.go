@@ -1,0 +1,141 @@
+package sim
+
+import (
+	"flag"
+	"maps"
+	"slices"
+	"testing"
+)
+
+var (
+	generatedPrograms = flag.Int("generated", 6, "generated programs of each family that the search is compared on")
+	generatedSeed     = flag.Uint64("generated-seed", 1, "seed of the generated programs")
+)
+
+// plainLimit bounds the plain enumeration of a program that is compared.
+const plainLimit = 4000
+
+// enumeration is what one kind of exploration saw of a program.
+type enumeration struct {
+	outcomes   map[string]int
+	executions int
+	pruned     int
+	complete   bool
+}
+
+// enumerate runs a search to its end, also past failures: with sleep sets, or plainly.
+func enumerate(p genProgram, plain bool, limit int, opts ...Option) enumeration {
+	o := newOptions(append(opts, Steps(400)))
+	var current *genWorld
+	w := newWorld("generated", p.body(&current), &o)
+	defer w.drain()
+	s := &search{plain: plain}
+	r := enumeration{outcomes: map[string]int{}}
+	more := true
+	drive(w, func() bool {
+		if more && r.executions+r.pruned < limit {
+			w.reset(s, 0)
+			return true
+		}
+		return false
+	}, func() {
+		if w.pruned {
+			r.pruned++
+		} else {
+			r.executions++
+			r.outcomes[current.outcome(w)]++
+		}
+		if w.failed { // a search ends there; this one goes on, and what the cut step would have touched is unknown
+			for _, o := range w.objects {
+				w.touchMode(o, modeWrite)
+			}
+		}
+		more = s.advance(w)
+		r.complete = !more
+	})
+	return r
+}
+
+// sample runs random executions.
+func sample(p genProgram, runs int, opts ...Option) enumeration {
+	o := newOptions(append(opts, Steps(400)))
+	var current *genWorld
+	w := newWorld("generated", p.body(&current), &o)
+	defer w.drain()
+	r := enumeration{outcomes: map[string]int{}}
+	walk := &randomWalk{}
+	drive(w, func() bool {
+		if r.executions == runs {
+			return false
+		}
+		w.reset(walk, derive(7, "sample", r.executions))
+		return true
+	}, func() {
+		r.executions++
+		r.outcomes[current.outcome(w)]++
+	})
+	return r
+}
+
+// compareSearch checks one program: the search sees exactly the outcomes of the plain enumeration, and random executions see no
+// others. It reports false when the plain enumeration is too large to be the judge.
+func compareSearch(t *testing.T, p genProgram, opts ...Option) bool {
+	t.Helper()
+	brute := enumerate(p, true, plainLimit, opts...)
+	if !brute.complete {
+		return false
+	}
+	reduced := enumerate(p, false, plainLimit, opts...)
+	if !reduced.complete || reduced.executions > brute.executions {
+		t.Errorf("search: %d executions, complete %t; the plain enumeration needs %d\n%s", reduced.executions, reduced.complete, brute.executions, p)
+	}
+	for _, o := range slices.Sorted(maps.Keys(brute.outcomes)) {
+		if reduced.outcomes[o] == 0 {
+			t.Errorf("the search (%d executions, %d pruned, %d plain) misses\n  %s\nof\n%s", reduced.executions, reduced.pruned, brute.executions, o, p)
+		}
+	}
+	for _, o := range slices.Sorted(maps.Keys(reduced.outcomes)) {
+		if brute.outcomes[o] == 0 {
+			t.Errorf("the search sees what the plain enumeration does not:\n  %s\nof\n%s", o, p)
+		}
+	}
+	for _, o := range slices.Sorted(maps.Keys(sample(p, 200, opts...).outcomes)) {
+		if brute.outcomes[o] == 0 {
+			t.Errorf("random executions see what the enumeration does not:\n  %s\nof\n%s", o, p)
+		}
+	}
+	return true
+}
+
+// The judge of the search with sleep sets is a search without them, over generated programs from every family of primitives.
+func TestSearchSeesEveryOutcome(t *testing.T) {
+	all := slices.Sorted(maps.Keys(genFamilies))
+	for _, family := range append(all, "mixed", "crash", "early") {
+		t.Run(family, func(t *testing.T) {
+			r := rng{s: derive(*generatedSeed, family, 0)}
+			families, crash := []string{family}, false
+			var opts []Option
+			switch family {
+			case "mixed":
+				families = all
+			case "crash":
+				families, crash = all, true
+			case "early":
+				families, opts = []string{"time"}, []Option{EarlyTimeouts()}
+			}
+			compared := 0
+			for i := 0; compared < *generatedPrograms && i < 8**generatedPrograms; i++ {
+				if compareSearch(t, generate(&r, families, crash), opts...) {
+					compared++
+				}
+				if t.Failed() {
+					return
+				}
+			}
+			t.Logf("%d programs compared", compared)
+			if compared < *generatedPrograms {
+				t.Errorf("only %d programs were small enough to compare", compared)
+			}
+		})
+	}
+}

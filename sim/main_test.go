@@ -1,0 +1,5 @@
+package sim
+
+import "testing"
+
+func TestMain(m *testing.M) { Main(m) }
