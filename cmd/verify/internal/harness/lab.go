@@ -39,7 +39,7 @@ func NewLab(root string, stdout *os.File) *Lab {
 
 // Printf writes to the people who watch. A terminal that went away is no reason to stop a run.
 func (l *Lab) Printf(format string, args ...any) {
-	fmt.Fprintf(l.Stdout, format, args...) //nolint:errcheck // see above
+	fmt.Fprintf(l.Stdout, format, args...)
 }
 
 // Path returns a path under the output folder and creates the folders above it.

@@ -113,7 +113,7 @@ func (p *Progress) line(elapsed time.Duration) string {
 func (l *Lab) Table(header []string, rows [][]string) {
 	w := tabwriter.NewWriter(l.Stdout, 2, 0, 2, ' ', 0)
 	write := func(cells []string) {
-		fmt.Fprintln(w, strings.TrimRight("  "+strings.Join(cells, "\t"), "\t ")) //nolint:errcheck // see Printf
+		fmt.Fprintln(w, strings.TrimRight("  "+strings.Join(cells, "\t"), "\t "))
 	}
 	write(header)
 	for _, row := range rows {

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"errors"
+	"testing"
+)
+
+func TestArguments(t *testing.T) {
+	g := grammar{words: 1, keys: []string{"seeds"}, flags: []string{"--once"}}
+	a, err := g.parse([]string{"L3", "seeds=7", "--once", "--check"})
+	if err != nil || a.word() != "L3" || !a.flags["--once"] {
+		t.Errorf("parse = %+v, %v", a, err)
+	}
+	if n, err := a.count("seeds", 1); n != 7 || err != nil {
+		t.Errorf("seeds = %d, %v", n, err)
+	}
+	if n, err := a.count("cores", 2); n != 2 || err != nil {
+		t.Errorf("cores = %d, %v", n, err)
+	}
+	for _, bad := range [][]string{{"a", "b"}, {"seed=1"}, {"--twice"}} {
+		if _, err := g.parse(bad); !errors.Is(err, errUsage) {
+			t.Errorf("parse(%q): %v, want a usage error", bad, err)
+		}
+	}
+	for _, text := range []string{"0", "-1", "many", ""} {
+		a.values["seeds"] = text
+		if _, err := a.count("seeds", 1); !errors.Is(err, errUsage) {
+			t.Errorf("seeds=%s: %v, want a usage error", text, err)
+		}
+	}
+	// A path may hold an equals sign.
+	if a, err := g.parse([]string{"out/a=b/schedule.json"}); err != nil || a.word() != "out/a=b/schedule.json" {
+		t.Errorf("path: %+v, %v", a, err)
+	}
+}
+
+func TestExitCodes(t *testing.T) {
+	for err, want := range map[error]int{nil: exitOK, errFound: exitFailed, usagef("x"): exitUsage} {
+		if got := exit("test", err); got != want {
+			t.Errorf("exit(%v) = %d, want %d", err, got, want)
+		}
+	}
+	if got := dispatch(t.Context(), []string{"no-such-command"}); got != exitUsage {
+		t.Errorf("unknown command: %d", got)
+	}
+	if got := dispatch(t.Context(), nil); got != exitOK {
+		t.Errorf("help: %d", got)
+	}
+}
+
+func TestEveryCommandRefusesWhatItDoesNotKnow(t *testing.T) {
+	seen := map[string]bool{}
+	for _, c := range commands() {
+		if c.help == "" || seen[c.name] {
+			t.Errorf("command %s has no help or is there twice", c.name)
+		}
+		seen[c.name] = true
+		if got := c.run(t.Context(), []string{"--no-such-flag"}); got != exitUsage {
+			t.Errorf("%s --no-such-flag: exit %d, want %d", c.name, got, exitUsage)
+		}
+	}
+}

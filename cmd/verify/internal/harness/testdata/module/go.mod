@@ -1,0 +1,3 @@
+module example.org/h
+
+go 1.26.0
