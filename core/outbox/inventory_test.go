@@ -1,0 +1,23 @@
+package outbox_test
+
+import (
+	"github.com/millrace-dev/millrace/core/outbox"
+	"github.com/millrace-dev/millrace/sim/inventory"
+)
+
+var _ = inventory.Owner("L11", "outbox", (*outbox.Sender)(nil),
+	inventory.Sim("L11/every-emission-arrives-in-order", "L11/nothing-leaves-before-its-commit-is-durable",
+		"L11/silent-receiver-times-out"),
+	inventory.Model("L11/model"),
+	inventory.Mutant("send-before-commit", "emissions are sent before the commit that wrote them is durable",
+		inventory.RejectedBy("L11/every-emission-arrives-in-order", "invariant L11.I2"),
+		inventory.RejectedBy("L11/nothing-leaves-before-its-commit-is-durable", "invariant L11.I2")),
+	inventory.Mutant("go-on-after-failure", "a failed emission is skipped and its row removed",
+		inventory.RejectedBy("L11/every-emission-arrives-in-order", "assertion L11.arrived")),
+	inventory.Mutant("rest-of-a-cut-instance", "an instance that a page has cut is handed out from the middle",
+		inventory.RejectedBy("L11/every-emission-arrives-in-order", "assertion L11.order")),
+	inventory.Reason(inventory.LaneExhaustive, "its tasks poll and time out, so its schedules have no end to search to"),
+	inventory.Reason(inventory.LaneLinear, "no operation returns what it read"),
+	inventory.Reason(inventory.LaneDeadlock, "it takes no lock, and each of its waits ends with its scope"),
+	inventory.Reason(inventory.LaneSpec, "the orders that matter are those of commits (L6), which arrive with issue 5"),
+)
