@@ -3,7 +3,7 @@
 //
 // It holds no owner: Load is a pure function of a file system. A folder is refused whole, with every
 // fault at once, each with its file, line and reason, sorted by position; a model exists only when
-// there is no fault. There are no warnings. What is probably a mistake (a relay that nobody reads, an
+// there is no fault. The package file has no warnings (of flow files see Package.Warnings). What is probably a mistake (a relay that nobody reads, an
 // emission that no flow uses, a flow file that is not listed) is a fault too, because each of them
 // means records that are lost or never come, and a running node has nobody who reads warnings.
 //

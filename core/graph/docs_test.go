@@ -85,7 +85,7 @@ func TestDocsExamplesLoad(t *testing.T) {
 		t.Fatal("no example begins with name:")
 	}
 	for _, e := range examples {
-		if _, faults := Load(fstest.MapFS{PackageFile: {Data: []byte(e[1])}}, parseLines); len(faults) > 0 {
+		if _, faults := Load(fstest.MapFS{PackageFile: {Data: []byte(e[1])}}); len(faults) > 0 {
 			t.Errorf("%s\n%v", e[1], faults)
 		}
 	}
@@ -100,7 +100,7 @@ func TestDocsNameReasonsAndLimits(t *testing.T) {
 	text := strings.ReplaceAll(strings.Join(strings.Fields(string(raw)), " "), ",", "")
 	wanted := []string{
 		fmt.Sprintf("at most %d bytes", record.MaxExpressionBytes), fmt.Sprintf("at most %d levels", record.MaxExpressionDepth),
-		fmt.Sprintf("may cost %d units", record.MaxExpressionCost), fmt.Sprintf("at most %d MiB", MaxFileBytes>>20),
+		fmt.Sprintf("may cost %d units", record.MaxExpressionCost), fmt.Sprintf("has at most %d MiB", MaxFileBytes>>20), fmt.Sprintf("flow file at most %d MiB", MaxFlowBytes>>20),
 		fmt.Sprintf("nesting ends at %d levels", maxDepth), fmt.Sprintf("at most %d characters", maxNameBytes),
 	}
 	for _, r := range record.Reasons() {

@@ -12,14 +12,18 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/millrace-dev/millrace/core/bpmn"
 )
 
 // Bounds of a package's files.
 const (
 	// PackageFile is the name of the package file.
 	PackageFile = "millrace.yaml"
-	// MaxFileBytes bounds millrace.yaml and each flow file.
+	// MaxFileBytes bounds millrace.yaml.
 	MaxFileBytes = 1 << 20
+	// MaxFlowBytes bounds each flow file; most of a large one is its diagram.
+	MaxFlowBytes = bpmn.MaxFile
 	// MaxFiles bounds the number of flow files.
 	MaxFiles = 256
 	// maxDepth bounds the nesting of the package file; the deepest key stands at level 6.
@@ -31,20 +35,20 @@ const (
 // errFile marks a file that cannot be used; the fault says why.
 var errFile = errors.New("file is refused")
 
-// readBounded reads a file of the package.
-func readBounded(fsys fs.FS, name string) ([]byte, error) {
+// readBounded reads a file of the package of at most maxBytes.
+func readBounded(fsys fs.FS, name string, maxBytes int) ([]byte, error) {
 	f, err := fsys.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w: it is missing", errFile)
 	} else if err != nil {
 		return nil, fmt.Errorf("open file: %w", err)
 	}
-	data, err := io.ReadAll(io.LimitReader(f, MaxFileBytes+1))
+	data, err := io.ReadAll(io.LimitReader(f, int64(maxBytes)+1))
 	if err = errors.Join(err, f.Close()); err != nil {
 		return nil, fmt.Errorf("read file: %w", err)
 	}
-	if len(data) > MaxFileBytes {
-		return nil, fmt.Errorf("%w: it has more than %d bytes", errFile, MaxFileBytes)
+	if len(data) > maxBytes {
+		return nil, fmt.Errorf("%w: it has more than %d bytes", errFile, maxBytes)
 	}
 	return data, nil
 }

@@ -5,13 +5,20 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+
+	"github.com/millrace-dev/millrace/core/bpmn"
 )
 
 // Flow is one flow file.
 type Flow struct {
-	File      string
-	Data      []byte
+	File string
+	Data []byte
+	// Definitions is the model that the engine executes.
+	Definitions *bpmn.Definitions
+	// Processes are the executable processes with the names of the package that they use.
 	Processes []Process
+
+	warnings []Fault
 }
 
 // Process is what the package needs to know of one process of a flow file.
@@ -22,18 +29,21 @@ type Process struct {
 	Starts []string
 	// Awaits are the names of the messages that the process waits for.
 	Awaits []Mention
+	// AwaitsAny says that the process also waits for a message whose name an expression computes.
+	AwaitsAny bool
 	// Emits are the emits that its service tasks name.
 	Emits []Mention
 }
 
-// Mention is a name that a flow file uses, with its place.
+// Mention is a name that an element of a flow uses, with the element's line and id.
 type Mention struct {
-	Name         string
-	Line, Column int
+	Name    string
+	Line    int
+	Element string
+	// Inputs are the variables that the element's input mappings make; without any, the element sees
+	// those of its instance, which are not known here.
+	Inputs []string
 }
-
-// FlowParser reads one flow file. It returns the processes of a file without faults, else the faults.
-type FlowParser func(file string, data []byte) ([]Process, []Fault)
 
 func (l *loader) loadFlows(root object) {
 	listed := root.list("flows", MaxFiles)
@@ -58,19 +68,20 @@ func (l *loader) flow(e entry) *Flow {
 		l.at(e.value, "flows", fmt.Sprintf("%q: want the name of a .bpmn file in the package folder", clip(e.name)))
 		return nil
 	}
-	data, err := readBounded(l.fsys, e.name)
+	data, err := readBounded(l.fsys, e.name, MaxFlowBytes)
 	if err != nil {
 		l.at(e.value, "flows", e.name+": "+err.Error())
 		return nil
 	}
 	l.files = append(l.files, file{e.name, data})
-	processes, faults := l.parse(e.name, data)
+	f, faults := l.parse(e.name, data)
 	l.faults = append(l.faults, faults...)
 	l.unparsed = l.unparsed || len(faults) > 0
-	for _, p := range processes {
+	l.pkg.Warnings = append(l.pkg.Warnings, f.warnings...)
+	for _, p := range f.Processes {
 		l.defineProcess(e.name, p)
 	}
-	return &Flow{File: e.name, Data: data, Processes: processes}
+	return f
 }
 
 func (l *loader) defineProcess(file string, p Process) {
@@ -124,7 +135,7 @@ func (l *loader) checkStart(o object, c *Channel) {
 		return
 	}
 	starts := p.process.Starts
-	if c.Message != "" && !slices.Contains(starts, "") && !slices.Contains(starts, c.Message) {
+	if c.Message != "" && len(starts) > 0 && !slices.Contains(starts, "") && !slices.Contains(starts, c.Message) {
 		o.fault("flow", fmt.Sprintf("process %s starts with message %s, this channel delivers message %s", c.Flow,
 			strings.Join(starts, " or "), c.Message))
 	}
@@ -137,22 +148,22 @@ func (l *loader) checkFlows() {
 		return
 	}
 	var awaited, emitted []string
+	anyMessage := false
 	for _, f := range l.pkg.Flows {
 		for _, p := range f.Processes {
+			anyMessage = anyMessage || p.AwaitsAny
 			for _, m := range p.Awaits {
 				awaited = append(awaited, m.Name)
-				l.checkAwait(f.File, p, m)
+				l.checkAwait(f.File, m)
 			}
 			for _, m := range p.Emits {
 				emitted = append(emitted, m.Name)
-				if _, ok := l.emits.values[m.Name]; !ok {
-					l.flowFault(f.File, p, m, "emit "+clip(m.Name)+" is not defined"+hint(m.Name, l.emits.names))
-				}
+				l.checkEmit(f.File, m)
 			}
 		}
 	}
 	for _, r := range l.resumes {
-		if r.message != "" && !slices.Contains(awaited, r.message) {
+		if r.message != "" && !anyMessage && !slices.Contains(awaited, r.message) {
 			l.at(r.o.at, r.o.path, "no flow waits for message "+r.message+hint(r.message, awaited))
 		}
 	}
@@ -163,7 +174,33 @@ func (l *loader) checkFlows() {
 	}
 }
 
-func (l *loader) checkAwait(file string, p Process, m Mention) {
+// checkEmit reports an emit that is not defined and, when the task names its variables, those that do
+// not make a record of the relay.
+func (l *loader) checkEmit(file string, m Mention) {
+	e, ok := l.emits.values[m.Name]
+	if !ok {
+		l.flowFault(file, m, "emit "+clip(m.Name)+" is not defined"+hint(m.Name, l.emits.names))
+		return
+	}
+	if e.To.Relay == nil || len(m.Inputs) == 0 {
+		return
+	}
+	schema := e.To.Relay.Schema
+	for _, name := range m.Inputs {
+		if _, ok := schema.Index(name); !ok {
+			l.flowFault(file, m, fmt.Sprintf("input %s: schema %s of relay %s has no such field%s", clip(name), schema.Name(),
+				e.To.Relay.Name, hint(name, fieldNames(schema))))
+		}
+	}
+	for _, f := range schema.Fields() {
+		if !f.Nullable && !slices.Contains(m.Inputs, f.Name) {
+			l.flowFault(file, m, fmt.Sprintf("no input makes field %s of schema %s", f.Name, schema.Name()))
+		}
+	}
+}
+
+// checkAwait reports a message that nothing delivers: who waits for it would wait for ever.
+func (l *loader) checkAwait(file string, m Mention) {
 	var delivered []string
 	for _, r := range l.resumes {
 		if r.message == "" {
@@ -172,10 +209,10 @@ func (l *loader) checkAwait(file string, p Process, m Mention) {
 		delivered = append(delivered, r.message)
 	}
 	if !slices.Contains(delivered, m.Name) {
-		l.flowFault(file, p, m, "no channel delivers message "+clip(m.Name)+" with a correlate key and without flow"+hint(m.Name, delivered))
+		l.flowFault(file, m, "no channel delivers message "+clip(m.Name)+" with a correlate key and without flow"+hint(m.Name, delivered))
 	}
 }
 
-func (l *loader) flowFault(file string, p Process, m Mention, reason string) {
-	l.faults = append(l.faults, Fault{File: file, Line: m.Line, Column: m.Column, Path: "process " + clip(p.ID), Reason: reason})
+func (l *loader) flowFault(file string, m Mention, reason string) {
+	l.faults = append(l.faults, Fault{File: file, Line: m.Line, Path: elementPath(m.Element), Reason: reason})
 }

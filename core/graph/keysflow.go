@@ -29,7 +29,7 @@ func channelHTTPKeys() section {
 }
 
 func emitKeys() section {
-	return section{"emits.<name>", "A service task of type `emit` names it. The task's variables with the names of the schema's fields become the record, under the same rules as a JSON record; one that does not fit is an incident of the instance.", []key{
+	return section{"emits.<name>", "A service task of type `emit` names it in its header `target`. The task's variables with the names of the schema's fields become the record, under the same rules as a JSON record; one that does not fit is an incident of the instance. When the task has input mappings, they must make every field that is not nullable and nothing that is no field.", []key{
 		{name: "relay", kind: aName, required: true, doc: "The relay."},
 		{name: "branch", kind: anObject, doc: "As in a source's `to`."},
 	}}

@@ -12,7 +12,7 @@ import (
 // loader holds the state of one Load.
 type loader struct {
 	fsys  fs.FS
-	parse FlowParser
+	parse flowParser
 	pkg   *Package
 
 	faults []Fault
@@ -65,11 +65,13 @@ func (x *index[T]) find(o object, name string) *T {
 }
 
 // Load reads the package in fsys. It returns the package and no fault, or no package and every fault
-// in the order of file and position. parse reads the flow files.
+// in the order of file and position.
 //
-// Load only opens PackageFile and *.bpmn files in the root of fsys, and reads at most MaxFileBytes
-// of each. It keeps nothing of fsys.
-func Load(fsys fs.FS, parse FlowParser) (*Package, []Fault) {
+// Load only opens PackageFile and the *.bpmn files that it lists in the root of fsys, and reads at most
+// MaxFileBytes and MaxFlowBytes of them. It keeps nothing of fsys.
+func Load(fsys fs.FS) (*Package, []Fault) { return load(fsys, parseBPMN) }
+
+func load(fsys fs.FS, parse flowParser) (*Package, []Fault) {
 	l := &loader{fsys: fsys, parse: parse, pkg: &Package{}}
 	l.schemas.kind, l.branches.kind, l.relays.kind, l.emits.kind = "schema", "branch", "relay", "emit"
 	l.load()
@@ -81,7 +83,7 @@ func Load(fsys fs.FS, parse FlowParser) (*Package, []Fault) {
 }
 
 func (l *loader) load() {
-	data, err := readBounded(l.fsys, PackageFile)
+	data, err := readBounded(l.fsys, PackageFile, MaxFileBytes)
 	if err != nil {
 		l.add(0, 0, "", err.Error())
 		return

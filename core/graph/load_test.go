@@ -13,30 +13,30 @@ import (
 // parseLines reads the flow files of the tests, which are lists of words instead of BPMN: the rules
 // between a package and its flows are tested without the language of flows. Each process is a line
 // "process ID", then "starts NAME", "awaits NAME" and "emits NAME" lines; "broken" is a fault.
-func parseLines(name string, data []byte) ([]Process, []Fault) {
-	var processes []Process
+func parseLines(name string, data []byte) (*Flow, []Fault) {
+	f := &Flow{File: name, Data: data}
 	for i, text := range strings.Split(strings.TrimSpace(string(data)), "\n") {
 		words := append(strings.Fields(text), "", "")
-		if words[0] != "process" && len(processes) == 0 {
-			return nil, []Fault{{File: name, Line: i + 1, Reason: "not a flow"}}
+		if words[0] != "process" && len(f.Processes) == 0 {
+			return f, []Fault{{File: name, Line: i + 1, Reason: "not a flow"}}
 		}
-		switch mention := (Mention{Name: words[1], Line: i + 1}); words[0] {
+		switch mention := (Mention{Name: words[1], Line: i + 1, Element: words[0]}); words[0] {
 		case "process":
-			processes = append(processes, Process{ID: words[1], Line: i + 1})
+			f.Processes = append(f.Processes, Process{ID: words[1], Line: i + 1})
 		case "starts":
-			p := &processes[len(processes)-1]
+			p := &f.Processes[len(f.Processes)-1]
 			p.Starts = append(p.Starts, words[1])
 		case "awaits":
-			p := &processes[len(processes)-1]
+			p := &f.Processes[len(f.Processes)-1]
 			p.Awaits = append(p.Awaits, mention)
 		case "emits":
-			p := &processes[len(processes)-1]
+			p := &f.Processes[len(f.Processes)-1]
 			p.Emits = append(p.Emits, mention)
 		default:
-			return nil, []Fault{{File: name, Line: i + 1, Reason: "not a flow: " + text}}
+			return f, []Fault{{File: name, Line: i + 1, Reason: "not a flow: " + text}}
 		}
 	}
-	return processes, nil
+	return f, nil
 }
 
 // TestLoadPackages loads every package in testdata/packages and compares what it gives with
@@ -55,7 +55,7 @@ func TestLoadPackages(t *testing.T) {
 }
 
 func outcome(fsys fs.FS) string {
-	p, faults := Load(fsys, parseLines)
+	p, faults := load(fsys, parseLines)
 	if (p == nil) != (len(faults) > 0) {
 		panic("a package with faults, or neither")
 	}
@@ -154,13 +154,11 @@ func targetText(t Target) string {
 }
 
 func TestLoadTheOrdersExample(t *testing.T) {
-	p, faults := Load(os.DirFS("../../examples/orders"), func(string, []byte) ([]Process, []Fault) {
-		return []Process{{ID: "approve", Starts: []string{"order"}, Awaits: []Mention{{Name: "decision"}}, Emits: []Mention{{Name: "approved"}}}}, nil
-	})
+	p, faults := Load(os.DirFS("../../examples/orders"))
 	if len(faults) > 0 {
 		t.Fatal(faults)
 	}
-	if p.Name != "orders" || len(p.Relays) != 3 || p.Channels[0].Ack != OnComplete || p.Flows[0].File != "approve.bpmn" {
+	if p.Name != "orders" || len(p.Relays) != 3 || p.Channels[0].Ack != OnComplete || p.Flows[0].Definitions.Process("approve") == nil || len(p.Warnings) > 0 {
 		t.Fatal(summary(p))
 	}
 }
@@ -169,7 +167,7 @@ func TestLoadTheOrdersExample(t *testing.T) {
 const small = "name: small\n"
 
 func TestLoadBoundsFiles(t *testing.T) {
-	big := strings.Repeat("# much\n", MaxFileBytes/7+1)
+	big := strings.Repeat("# much\n", MaxFlowBytes/7+1)
 	for name, c := range map[string]struct {
 		files fstest.MapFS
 		want  string
@@ -181,7 +179,7 @@ func TestLoadBoundsFiles(t *testing.T) {
 		},
 		"big flow": {
 			fstest.MapFS{PackageFile: {Data: []byte(small + "flows: [a.bpmn]")}, "a.bpmn": {Data: []byte(big)}},
-			"millrace.yaml:2:9: flows: a.bpmn: file is refused: it has more than 1048576 bytes\n",
+			"millrace.yaml:2:9: flows: a.bpmn: file is refused: it has more than 8388608 bytes\n",
 		},
 		"deep": {
 			fstest.MapFS{PackageFile: {Data: []byte(small + "schemas: " + strings.Repeat("[", 20) + strings.Repeat("]", 20))}},
@@ -206,7 +204,7 @@ func TestLoadBoundsFiles(t *testing.T) {
 func TestIdentityIsTheContent(t *testing.T) {
 	id := func(files fstest.MapFS) string {
 		t.Helper()
-		p, faults := Load(files, parseLines)
+		p, faults := load(files, parseLines)
 		if len(faults) > 0 {
 			t.Fatal(faults)
 		}
@@ -260,7 +258,7 @@ func FuzzLoad(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		files := fstest.MapFS{PackageFile: {Data: data}, "approve.bpmn": {Data: []byte("process approve\nstarts order\nawaits decision\nemits approved")}}
-		p, faults := Load(files, parseLines)
+		p, faults := load(files, parseLines)
 		if (p == nil) != (len(faults) > 0) {
 			t.Fatalf("package %v with faults %v", p, faults)
 		}

@@ -23,6 +23,8 @@ type Package struct {
 	Emits      []*Emit
 	Flows      []*Flow
 	Node       Node
+	// Warnings are what flow files say and no engine heeds; the package can run all the same.
+	Warnings []Fault
 }
 
 // Branch says how records are grouped into concrete branches, each with state of its own.

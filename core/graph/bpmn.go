@@ -1,0 +1,89 @@
+package graph
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/millrace-dev/millrace/core/bpmn"
+)
+
+// How a flow emits: a service task of type EmitTask whose header EmitHeader names an emit of the package.
+const (
+	EmitTask   = "emit"
+	EmitHeader = "target"
+)
+
+// flowParser reads one flow file. It returns the flow, or what makes it unusable.
+type flowParser func(file string, data []byte) (*Flow, []Fault)
+
+// parseBPMN reads a BPMN file and finds the names in it that the package must know.
+func parseBPMN(file string, data []byte) (*Flow, []Fault) {
+	definitions, found := bpmn.Load(file, data, bpmn.FirstSlice)
+	f := &Flow{File: file, Data: data, Definitions: definitions}
+	var faults []Fault
+	for _, b := range found {
+		fault := Fault{File: file, Line: b.Line, Column: b.Column, Path: elementPath(b.Element), Reason: b.Reason}
+		if b.Warning {
+			f.warnings = append(f.warnings, fault)
+			continue
+		}
+		faults = append(faults, fault)
+	}
+	if definitions == nil {
+		return f, faults
+	}
+	for _, p := range definitions.Processes {
+		process := Process{ID: p.ID, Line: p.Line}
+		for _, n := range p.Nodes {
+			if fault := process.mention(n); fault != "" {
+				faults = append(faults, Fault{File: file, Line: n.Line, Path: elementPath(n.ID), Reason: fault})
+			}
+		}
+		f.Processes = append(f.Processes, process)
+	}
+	return f, faults
+}
+
+func elementPath(id string) string {
+	if id == "" {
+		return ""
+	}
+	return "element " + clip(id)
+}
+
+// mention records the names that a node uses and returns its fault, if any.
+func (p *Process) mention(n *bpmn.Node) string {
+	switch {
+	case n.Kind == bpmn.NoneStartEvent && n.Parent == bpmn.Outside:
+		p.Starts = append(p.Starts, "")
+	case n.Kind == bpmn.MessageStartEvent && n.Parent == bpmn.Outside:
+		if n.Message.Name.Expression != nil {
+			return "the name of a message that starts a process must be a text, not an expression"
+		}
+		p.Starts = append(p.Starts, n.Message.Name.Literal)
+	case n.Kind.CatchesMessage():
+		if n.Message.Name.Expression != nil {
+			p.AwaitsAny = true
+			return ""
+		}
+		p.Awaits = append(p.Awaits, Mention{Name: n.Message.Name.Literal, Line: n.Line, Element: n.ID})
+	case n.Kind == bpmn.ServiceTask && n.Task != nil && n.Task.Type.Expression == nil && n.Task.Type.Literal == EmitTask:
+		name, ok := n.Task.Header(EmitHeader)
+		if !ok {
+			return fmt.Sprintf("a task of type %s needs a header %s with the name of an emit", EmitTask, EmitHeader)
+		}
+		p.Emits = append(p.Emits, Mention{Name: name, Line: n.Line, Element: n.ID, Inputs: inputs(n)})
+	}
+	return ""
+}
+
+// inputs returns the names of the variables that a node's input mappings make.
+func inputs(n *bpmn.Node) []string {
+	var names []string
+	for _, m := range n.Inputs {
+		if !slices.Contains(names, m.Target[0]) {
+			names = append(names, m.Target[0])
+		}
+	}
+	return names
+}
