@@ -36,7 +36,7 @@ func ratchetTree(ctx context.Context, args []string) error {
 
 // ratchet returns the findings and the number of packages looked at.
 func (s site) ratchet(ctx context.Context) ([]catalog.Fault, int, error) {
-	rules, err := ratchet.Default()
+	rules, err := ratchet.Read(s.Root)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -50,6 +50,12 @@ func test(ctx context.Context, args []string) error {
 		return err
 	}
 	g := &gate{site: s}
+	g.run(ctx, quick)
+	return errors.Join(g.WriteJSON("test.json", g), ctx.Err(), g.err())
+}
+
+// run runs every step and prints the summary; quick leaves out lint and mutants.
+func (g *gate) run(ctx context.Context, quick bool) {
 	started := time.Now()
 	g.sources(ctx, quick)
 	g.step(ctx, "unit", g.units)
@@ -62,7 +68,6 @@ func test(ctx context.Context, args []string) error {
 	}
 	g.Seconds = time.Since(started).Seconds()
 	g.summary()
-	return errors.Join(g.WriteJSON("test.json", g), ctx.Err(), g.err())
 }
 
 func (g *gate) err() error {

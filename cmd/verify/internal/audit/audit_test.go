@@ -53,8 +53,10 @@ func TestRecordsFindsEachShortfall(t *testing.T) {
 		change func([]inventory.Record) []inventory.Record
 		want   string
 	}{
-		"missing": {func(r []inventory.Record) []inventory.Record { return r[1:] },
-			"core/a/inventory_test.go:5: check A1/s left no record"},
+		"missing": {
+			func(r []inventory.Record) []inventory.Record { return r[1:] },
+			"core/a/inventory_test.go:5: check A1/s left no record",
+		},
 		"failed": {func(r []inventory.Record) []inventory.Record {
 			r[0].Passed, r[0].Verdict = false, &inventory.Verdict{Kind: inventory.KindRace, ID: "routes"}
 			return r
@@ -62,10 +64,14 @@ func TestRecordsFindsEachShortfall(t *testing.T) {
 		"nothing":  {func(r []inventory.Record) []inventory.Record { r[0].Executions = 0; return r }, "check A1/s executed nothing"},
 		"fewer":    {func(r []inventory.Record) []inventory.Record { r[0].Executions = 199; return r }, "executed 199 of 200 declared"},
 		"strategy": {func(r []inventory.Record) []inventory.Record { r[0].Strategies[0].Executed = 9; return r }, "executed 9 of 100 declared with strategy random"},
-		"incomplete": {func(r []inventory.Record) []inventory.Record { r[1].Exhaustive = "not exhaustive: bound 9"; return r },
-			`check A1/x is not complete: "not exhaustive: bound 9"`},
-		"other lane": {func(r []inventory.Record) []inventory.Record { r[1].Lane = inventory.LaneSim; return r },
-			"is registered in lane X, but ran as lane S"},
+		"incomplete": {
+			func(r []inventory.Record) []inventory.Record { r[1].Exhaustive = "not exhaustive: bound 9"; return r },
+			`check A1/x is not complete: "not exhaustive: bound 9"`,
+		},
+		"other lane": {
+			func(r []inventory.Record) []inventory.Record { r[1].Lane = inventory.LaneSim; return r },
+			"is registered in lane X, but ran as lane S",
+		},
 		"unregistered": {func(r []inventory.Record) []inventory.Record {
 			return append(r, inventory.Record{Check: "A1/new", Test: "TestSimA", Package: "m/core/a", Executions: 1, Passed: true})
 		}, "core/a/a_test.go:9: TestSimA ran check A1/new, which is not registered"},

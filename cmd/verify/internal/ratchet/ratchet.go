@@ -2,22 +2,20 @@
 // that production code under core synchronizes, reads time and draws random numbers only through
 // core/sched, so that the simulator sees everything it does.
 //
-// An exception is a line of rules.txt with its reason. An exception that nothing needs is a finding too:
+// An exception is a line of cmd/verify/ratchet.txt with its reason. An exception that nothing needs is a finding too:
 // the list only shrinks by itself.
 package ratchet
 
 import (
 	"bufio"
-	_ "embed"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/millrace-dev/millrace/cmd/verify/internal/catalog"
 )
-
-//go:embed rules.txt
-var rulesText string
 
 // layer is one level of the dependency order; a package may import its own level and those below.
 type layer struct {
@@ -35,18 +33,24 @@ type exception struct {
 	used   bool
 }
 
-// Rules are the contents of rules.txt.
+// Rules are the contents of a tree's rule file.
 type Rules struct {
 	layers     []layer
 	edges      []string // folders exempt from the ban list: they talk to the outside
 	exceptions []*exception
 }
 
-// ruleFile is where the embedded rules stand, for messages.
-const ruleFile = "cmd/verify/internal/ratchet/rules.txt"
+// ruleFile is where a tree keeps its rules.
+const ruleFile = "cmd/verify/ratchet.txt"
 
-// Default returns the rules of the project.
-func Default() (*Rules, error) { return Parse(rulesText) }
+// Read returns the rules of the module at root.
+func Read(root string) (*Rules, error) {
+	text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(ruleFile)))
+	if err != nil {
+		return nil, fmt.Errorf("read source contracts: %w", err)
+	}
+	return Parse(string(text))
+}
 
 // Parse reads rules: lines "layer NAME PREFIX…", "edge FOLDER reason…", "allow KIND FROM WHAT reason…";
 // empty lines and lines that start with # say nothing.

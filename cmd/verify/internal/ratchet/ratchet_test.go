@@ -136,11 +136,11 @@ func TestUncoveredPackageIsAFinding(t *testing.T) {
 
 func TestRulesNeedReasons(t *testing.T) {
 	for _, line := range []string{"edge core/x", "allow import a b", "layer empty", "forbid a b c d"} {
-		if _, err := Parse(line); err == nil || !strings.Contains(err.Error(), "rules.txt:1") {
+		if _, err := Parse(line); err == nil || !strings.Contains(err.Error(), "ratchet.txt:1") {
 			t.Errorf("Parse(%q): %v", line, err)
 		}
 	}
-	if _, err := Default(); err != nil {
+	if _, err := Read(filepath.Join("..", "..", "..", "..")); err != nil {
 		t.Error(err)
 	}
 }
