@@ -48,6 +48,9 @@ type builder struct {
 	source *source
 	faults []Fault
 	result *Definitions
+	// language is the file's expression language. Tools write the standard's default, XPath, into files
+	// that have no XPath, so it is held against the conditions alone.
+	language string
 
 	ids      map[string]*element // the first element with each id; only looked up
 	messages map[string]*Message
@@ -98,9 +101,7 @@ func (b *builder) definitions(root *element) {
 	b.ids = map[string]*element{}
 	b.messages = map[string]*Message{}
 	b.errors = map[string]*Error{}
-	if language := root.attr("expressionLanguage"); language != "" && !isFEEL(language) {
-		b.fault(root, "the expression language %q is not supported; conditions are FEEL", language)
-	}
+	b.language = root.attr("expressionLanguage")
 	b.collectIDs(root)
 	for _, e := range root.children {
 		b.declaration(e)
@@ -284,6 +285,9 @@ func (b *builder) condition(e *element) *feel.Expression {
 		return nil
 	case strings.HasPrefix(trimmed, "="):
 		return b.textAttribute(e, "condition").Expression
+	case language == "" && b.language != "" && !isFEEL(b.language):
+		b.fault(e, "the file declares the expression language %q; a condition in FEEL starts with \"=\" there", b.language)
+		return nil
 	}
 	parsed, err := feel.Parse(text)
 	if err != nil {

@@ -74,7 +74,7 @@ func isPassive(local string) bool {
 	switch local {
 	case "documentation", "extensionElements", "laneSet", "dataObject", "dataObjectReference", "dataStoreReference",
 		"association", "textAnnotation", "group", "property", "ioSpecification", "auditing", "monitoring", "category",
-		"supportedInterfaceRef", "ioBinding":
+		"supportedInterfaceRef", "ioBinding", "categoryValueRef":
 		return true
 	}
 	return false
