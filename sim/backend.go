@@ -366,6 +366,9 @@ func (w *World) settle(o *object, op sched.Op, result uint64) {
 	case sched.OpWGAdd:
 		o.n += int(int64(result))
 	case sched.OpClose, sched.OpCancel:
+		if result == 0 {
+			return // had ended before
+		}
 		o.closed = true
 	case sched.OpFire:
 		o.n = 1

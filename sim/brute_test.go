@@ -1,14 +1,17 @@
 package sim
 
 import (
+	"cmp"
 	"flag"
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 )
 
 var (
-	generatedPrograms = flag.Int("generated", 6, "generated programs of each family that the search is compared on")
+	generatedPrograms = flag.Int("generated", 4, "generated programs of each family that the search is compared on")
 	generatedSeed     = flag.Uint64("generated-seed", 1, "seed of the generated programs")
 )
 
@@ -21,6 +24,8 @@ type enumeration struct {
 	executions int
 	pruned     int
 	complete   bool
+	traces     map[string]int // Mazurkiewicz traces, by their normal form
+	cut        bool           // a verdict ended an execution before its tasks
 }
 
 // enumerate runs a search to its end, also past failures: with sleep sets, or plainly.
@@ -30,7 +35,7 @@ func enumerate(p genProgram, plain bool, limit int, opts ...Option) enumeration 
 	w := newWorld("generated", p.body(&current), &o)
 	defer w.drain()
 	s := &search{plain: plain}
-	r := enumeration{outcomes: map[string]int{}}
+	r := enumeration{outcomes: map[string]int{}, traces: map[string]int{}}
 	more := true
 	drive(w, func() bool {
 		if more && r.executions+r.pruned < limit {
@@ -45,15 +50,56 @@ func enumerate(p genProgram, plain bool, limit int, opts ...Option) enumeration 
 			r.executions++
 			r.outcomes[current.outcome(w)]++
 		}
+		last := s.last
+		s.finishStep(w)
+		if !w.pruned {
+			r.traces[normalForm(s.stack[:s.pos])]++
+		}
+		r.cut = r.cut || w.failed && w.verdict.kind != "deadlock"
 		if w.failed { // a search ends there; this one goes on, and what the cut step would have touched is unknown
 			for _, o := range w.objects {
 				w.touchMode(o, modeWrite)
 			}
+			last.foot = last.foot.union(w.foot)
+			w.foot = w.foot[:0]
 		}
 		more = s.advance(w)
 		r.complete = !more
 	})
 	return r
+}
+
+// normalForm is Foata's: every step on the lowest level above all earlier steps that it depends on. Two executions are the same
+// trace exactly when their normal forms are equal.
+func normalForm(path []*choicePoint) string {
+	type step struct {
+		task  int32
+		level int
+		foot  footprint
+		label string
+	}
+	var steps []step
+	for _, p := range path {
+		if p.data {
+			if n := len(steps); n > 0 {
+				steps[n-1].label += fmt.Sprint("=", p.value)
+			}
+			continue
+		}
+		x := step{task: p.tasks[p.chosen], foot: p.step}
+		for _, before := range steps {
+			if before.level >= x.level && (before.task == x.task || before.foot.conflicts(x.foot)) {
+				x.level = before.level + 1
+			}
+		}
+		steps = append(steps, x)
+	}
+	slices.SortStableFunc(steps, func(a, b step) int { return cmp.Or(a.level-b.level, int(a.task-b.task)) })
+	var b strings.Builder
+	for _, x := range steps {
+		fmt.Fprintf(&b, "%d:%d%s ", x.level, x.task, x.label)
+	}
+	return b.String()
 }
 
 // sample runs random executions.
@@ -133,6 +179,33 @@ func TestSearchSeesEveryOutcome(t *testing.T) {
 				}
 			}
 			t.Logf("%d programs compared", compared)
+			if compared < *generatedPrograms {
+				t.Errorf("only %d programs were small enough to compare", compared)
+			}
+		})
+	}
+}
+
+// One complete execution for each Mazurkiewicz trace: neither a trace twice nor one that the plain enumeration does not
+// have. Time is left out, where a step fires timers exactly when nothing else can go on.
+func TestSearchVisitsEachGeneratedTraceOnce(t *testing.T) {
+	for _, family := range []string{"atomic", "mutex", "rwmutex", "buffered", "rendezvous", "select", "semaphore", "notify", "cond", "values"} {
+		t.Run(family, func(t *testing.T) {
+			r := rng{s: derive(*generatedSeed, family, 1)}
+			compared := 0
+			for i := 0; compared < *generatedPrograms && i < 20**generatedPrograms; i++ {
+				p := generate(&r, []string{family}, false)
+				plain := enumerate(p, true, plainLimit)
+				if !plain.complete || plain.cut {
+					continue
+				}
+				compared++
+				found := enumerate(p, false, plainLimit)
+				if found.executions != len(plain.traces) || len(found.traces) != len(plain.traces) {
+					t.Errorf("%d executions of %d traces; there are %d traces in %d plain executions\n%s", found.executions, len(found.traces),
+						len(plain.traces), plain.executions, p)
+				}
+			}
 			if compared < *generatedPrograms {
 				t.Errorf("only %d programs were small enough to compare", compared)
 			}

@@ -122,6 +122,10 @@ func (w *World) happenGuard(t *task, o *object, op sched.Op, result uint64) {
 		if result == 1 && (o.hook.Kind == sched.KindSemaphore || o.hook.Kind == sched.KindOnce) {
 			w.acquire(t, &hb.all)
 		}
+	case sched.OpCancel:
+		if result == 1 {
+			w.release(t, &hb.all)
+		}
 	case sched.OpSet:
 		w.acquire(t, &hb.all) // an update reads what it replaces; a write-once value that is set was read
 		if result > 0 {
@@ -136,7 +140,7 @@ func (w *World) happenGuard(t *task, o *object, op sched.Op, result uint64) {
 		if result == 0 {
 			w.acquire(t, &hb.all)
 		}
-	case sched.OpUnlock, sched.OpWGAdd, sched.OpRelease, sched.OpClose, sched.OpCancel, sched.OpArm,
+	case sched.OpUnlock, sched.OpWGAdd, sched.OpRelease, sched.OpClose, sched.OpArm,
 		sched.OpFire, sched.OpSignal, sched.OpBroadcast:
 		w.release(t, &hb.all)
 	}

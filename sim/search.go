@@ -291,7 +291,7 @@ func (w *World) tread(h *sched.Hook, op sched.Op, result uint64) {
 func (w *World) modeOf(o *object, op sched.Op, result uint64) uint32 {
 	failed := result == 0
 	switch op {
-	case sched.OpCAS, sched.OpTryLock, sched.OpAcquire, sched.OpOnce, sched.OpSend:
+	case sched.OpCAS, sched.OpTryLock, sched.OpAcquire, sched.OpOnce, sched.OpSend, sched.OpCancel:
 	case sched.OpRegister, sched.OpSet: // a Notify with a stored permit loses it
 		failed = failed && o.hook.Kind != sched.KindNotify
 	case sched.OpRecv: // 0: closed and empty, 2: nothing there

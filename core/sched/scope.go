@@ -113,15 +113,17 @@ func (c *Scope) Cancel(cause error) {
 	if cause == nil {
 		cause = ErrCanceled
 	}
-	c.end(cause)
+	if !c.end(cause) && c.h != nil {
+		c.h.B.Outcome(c.h, OpCancel, 0)
+	}
 }
 
-// end is one step: nobody sees a parent ended and its child open.
-func (c *Scope) end(cause error) {
+// end reports whether the scope was still open. It is one step: nobody sees a parent ended and its child open.
+func (c *Scope) end(cause error) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.why != nil {
-		return
+		return false
 	}
 	c.why = cause
 	close(c.done)
@@ -131,6 +133,7 @@ func (c *Scope) end(cause error) {
 	for k := c.first; k != nil; k = k.next {
 		k.end(cause)
 	}
+	return true
 }
 
 // Done is the alternative "the scope has ended". A nil scope never ends.
