@@ -197,6 +197,11 @@ func (sizes) EstimateCallCost(string, string, *cost.AstNode, []cost.AstNode) *co
 // Eval evaluates the expression on row, which must be of the scope's schema. A String or Bytes result
 // may refer to the row's batch.
 func (e *Expr) Eval(row Row) (Value, *Rejection) {
+	if e.column >= 0 { // the plain field needs no cursor, and so no allocation
+		if v := row.Value(e.column); !v.null || e.result.Nullable {
+			return v, nil
+		}
+	}
 	return e.eval(&cursor{variable: e.scope.variable, row: row})
 }
 

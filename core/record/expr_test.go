@@ -5,6 +5,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow/memory"
@@ -168,6 +169,70 @@ func TestProjection(t *testing.T) {
 	if len(rejected) != 2 || rejected[0].Error() != "row 1: /each: `100 / row.amount`: division by zero" {
 		t.Fatalf("rejected %v", rejected)
 	}
+}
+
+func TestProjectionBoundsItsBatch(t *testing.T) {
+	mem := checked(t)
+	sc := scope(t, exprSchema(t))
+	out := mustSchema(t, "out", Field{"id", String, false})
+	p, faults := sc.Project(out, []Assignment{{"id", "row.id + row.id + row.id"}})
+	if len(faults) > 0 {
+		t.Fatal(faults)
+	}
+	p.maxBytes = 7
+	b := decodeAll(t, sc.Schema(), mem, exprRows+exprRows)
+	got, source, rejected := p.Apply(b, mem)
+	defer got.Release()
+	if got.Rows() != 2 || len(source) != 2 || len(rejected) != 2 || rejected[0].Row != 2 || rejected[0].Reason != CostExceeded {
+		t.Fatalf("%d rows, rejected %v", got.Rows(), rejected)
+	}
+}
+
+func TestPartitionKeepsTheOrderOfFirstRows(t *testing.T) {
+	mem := checked(t)
+	sc := scope(t, exprSchema(t))
+	b := decodeAll(t, sc.Schema(), mem, exprRows+exprRows+strings.Replace(exprRows, `"id":"a"`, `"id":"c"`, 1))
+	id, faults := sc.Key("row.id")
+	half, more := sc.Key("10 / row.amount")
+	if len(faults)+len(more) > 0 {
+		t.Fatal(faults, more)
+	}
+	groups, rejected := Partition(b, []*Expr{id})
+	var got []string
+	for _, g := range groups {
+		got = append(got, fmt.Sprint(g.Values[0], g.Rows))
+	}
+	if want := []string{"a [0 2]", "b [1 3 5]", "c [4]"}; !slices.Equal(got, want) || len(rejected) > 0 {
+		t.Fatalf("got %v and %v, want %v", got, rejected, want)
+	}
+	groups, rejected = Partition(b, []*Expr{id, half})
+	if len(groups) != 2 || len(groups[0].Values) != 2 || groups[0].Values[1].Int64() != 2 || len(rejected) != 3 || rejected[0].Row != 1 {
+		t.Fatalf("groups %v, rejected %v", groups, rejected)
+	}
+	if all, none := Partition(b, nil); len(all) != 1 || len(all[0].Rows) != b.Rows() || none != nil {
+		t.Fatalf("without a key: %v", all)
+	}
+}
+
+// An expression and a batch are shared by the tasks of all branches. The race detector is the check.
+func TestExpressionsAndBatchesAreSharedByTasks(t *testing.T) {
+	sc := scope(t, exprSchema(t))
+	b := decodeAll(t, sc.Schema(), checked(t), exprRows+exprRows)
+	f, faults := sc.Filter("row.id.matches('^a') && row.amount < 1000 && row.at > timestamp('2020-01-01T00:00:00Z')")
+	if len(faults) > 0 {
+		t.Fatal(faults)
+	}
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			for range 50 {
+				if rows, rejected := f.Select(b, nil); !slices.Equal(rows, []int32{0, 2}) || len(rejected) > 0 {
+					t.Errorf("rows %v, rejected %v", rows, rejected)
+				}
+			}
+		})
+	}
+	group.Wait()
 }
 
 func TestProjectionFaults(t *testing.T) {

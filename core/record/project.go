@@ -11,7 +11,13 @@ type Projection struct {
 	scope *Scope
 	out   *Schema
 	exprs []*Expr // one for each field of out; nil leaves the field null
+
+	maxBytes int // MaxBatchBytes, less in tests
 }
+
+// MaxBatchBytes bounds the text of a projected batch. An expression can make more text than it reads,
+// and the offsets of an Arrow column are 32-bit; a row that does not fit any more is refused.
+const MaxBatchBytes = 1 << 30
 
 // Assignment names the expression of one output field.
 type Assignment struct{ Field, Text string }
@@ -28,7 +34,7 @@ type AssignmentFault struct {
 // the input field of the same name and type; where there is none it is null when it is nullable and a
 // fault otherwise. An assignment's type must be the field's own.
 func (s *Scope) Project(out *Schema, assignments []Assignment) (*Projection, []AssignmentFault) {
-	p := &Projection{scope: s, out: out, exprs: make([]*Expr, out.Len())}
+	p := &Projection{scope: s, out: out, exprs: make([]*Expr, out.Len()), maxBytes: MaxBatchBytes}
 	var faults []AssignmentFault
 	assigned := make([]bool, out.Len())
 	for i, a := range assignments {
@@ -113,9 +119,16 @@ func (p *Projection) Apply(b *Batch, mem memory.Allocator) (out *Batch, source [
 	values := make([]Value, p.out.Len())
 	source = make([]int32, 0, b.Rows())
 	c := &cursor{variable: p.scope.variable, row: Row{batch: b}}
+	room := p.maxBytes
 	for i := range b.Rows() {
 		c.row.row = i
-		if rejection := p.row(c, values); rejection != nil {
+		rejection := p.row(c, values)
+		if length := textBytes(values); rejection == nil && length > room {
+			rejection = &Rejection{Row: i, Reason: CostExceeded, Detail: fmt.Sprintf("batch has over %d bytes of text", p.maxBytes)}
+		} else if rejection == nil {
+			room -= length
+		}
+		if rejection != nil {
 			rejected = append(rejected, rejection)
 			continue
 		}
@@ -123,6 +136,14 @@ func (p *Projection) Apply(b *Batch, mem memory.Allocator) (out *Batch, source [
 		source = append(source, int32(i))
 	}
 	return builder.Batch(), source, rejected
+}
+
+func textBytes(values []Value) int {
+	length := 0
+	for _, v := range values {
+		length += len(v.text)
+	}
+	return length
 }
 
 func (p *Projection) row(c *cursor, values []Value) *Rejection {
