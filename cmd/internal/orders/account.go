@@ -2,10 +2,12 @@ package orders
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -143,5 +145,36 @@ func (a *Account) row(name string, n int, line string, want map[string]Order, se
 		a.Fault("%s:%d: order %s is written %d times", name, n, o.ID, seen[o.ID])
 	case w.Customer != o.Customer || w.Amount != o.Amount:
 		a.Fault("%s:%d: order %s was changed to %+v", name, n, o.ID, o)
+	}
+}
+
+// FlowCount is what the node says of its instances.
+type FlowCount struct {
+	Started   int `json:"started"`
+	Completed int `json:"completed"`
+	Running   int `json:"running"`
+	Incidents int `json:"incidents"`
+}
+
+// Flows asks the node to count its instances.
+func Flows(ctx context.Context, n *Node) (FlowCount, error) {
+	var c FlowCount
+	status, body, err := n.Get(ctx, "/api/instances/count")
+	if err != nil {
+		return c, fmt.Errorf("count instances: %w", err)
+	}
+	if status != http.StatusOK {
+		return c, fmt.Errorf("count instances: status %d: %s", status, body)
+	}
+	if err := json.Unmarshal(body, &c); err != nil {
+		return c, fmt.Errorf("count instances: %w", err)
+	}
+	return c, nil
+}
+
+// CheckFlows compares the node's instances with the orders that needed one.
+func (a *Account) CheckFlows(c FlowCount) {
+	if c.Started != a.Flows || c.Completed != a.Flows || c.Running != 0 || c.Incidents != 0 {
+		a.Fault("flows: %d started, %d completed, %d running, %d incidents; want %d completed", c.Started, c.Completed, c.Running, c.Incidents, a.Flows)
 	}
 }

@@ -1,0 +1,202 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"github.com/millrace-dev/millrace/cmd/internal/orders"
+	example "github.com/millrace-dev/millrace/examples/orders"
+)
+
+// crashOptions are the bounds of a crash run.
+type crashOptions struct {
+	runs, orders int
+	seed         uint64
+}
+
+// crashRow is one run: where the node died, and what the account said.
+type crashRow struct {
+	Run     int      `json:"run"`
+	Where   string   `json:"where"`
+	Deaths  int      `json:"deaths"`
+	Retries int64    `json:"retries"`
+	Lines   int      `json:"lines"`
+	Seconds float64  `json:"seconds"`
+	Faults  []string `json:"faults"`
+	Folder  string   `json:"folder,omitempty"`
+}
+
+// crashPoints are the failpoints between write, fsync, commit, acknowledge and outbox delete. A node that is started with
+// MILLRACE_FAILPOINT=NAME:N ends itself with SIGKILL when it reaches NAME for the N-th time.
+var crashPoints = []string{
+	"sink/before-write", "sink/after-write", "sink/after-sync", "sink/after-commit", "sink/after-settle",
+	"store/before-apply", "store/after-apply", "store/after-sync",
+	"source/before-reply", "outbox/before-send", "outbox/before-delete", "outbox/after-delete",
+}
+
+// crashPointHits is the range of the drawn hit.
+const crashPointHits = 40
+
+func runCrash(ctx context.Context, args []string) int { return exit("crash", crash(ctx, args)) }
+
+// crash runs the orders example over and over: even runs kill the node at random instants, odd ones at a
+// failpoint. Each must end with a balanced account.
+func crash(ctx context.Context, args []string) error {
+	o := crashOptions{}
+	f := flag.NewFlagSet("crash", flag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	f.IntVar(&o.runs, "runs", 30, "")
+	f.IntVar(&o.orders, "orders", 3000, "")
+	f.Uint64Var(&o.seed, "seed", 1, "")
+	if err := f.Parse(args); err != nil || f.NArg() > 0 || o.runs < 1 || o.orders < 1 {
+		return usagef("crash [--runs N] [--orders N] [--seed S]")
+	}
+	s, err := open()
+	if err != nil {
+		return err
+	}
+	binary := filepath.Join(s.Root, "out", "bin", "millrace")
+	build := exec.CommandContext(ctx, "go", "build", "-o", binary, "./cmd/millrace")
+	build.Dir = s.Root
+	if text, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("build the node: %w\n%s", err, text)
+	}
+	var rows []crashRow
+	var table [][]string
+	p := s.NewProgress("crash", o.runs)
+	failed := 0
+	for i := range o.runs {
+		row, err := crashRun(ctx, binary, o, i)
+		if err != nil {
+			return fmt.Errorf("run %d: %w", i, err)
+		}
+		p.Label(row.Where)
+		p.Step(1)
+		if len(row.Faults) > 0 {
+			failed++
+		}
+		rows = append(rows, row)
+		table = append(table, []string{fmt.Sprint(row.Run), row.Where, fmt.Sprint(row.Deaths), fmt.Sprint(row.Retries),
+			fmt.Sprint(row.Lines), fmt.Sprintf("%.1f", row.Seconds), faultsWord(row.Faults)})
+	}
+	p.Close()
+	s.Table([]string{"run", "where", "deaths", "sent again", "lines", "seconds", "account"}, table)
+	for _, r := range rows {
+		for _, fault := range r.Faults {
+			s.Printf("run %d (--seed %d, data in %s): %s\n", r.Run, o.seed, r.Folder, fault)
+		}
+	}
+	if failed > 0 {
+		err = errFound
+	}
+	return errors.Join(s.WriteJSON("crash.json", rows), err)
+}
+
+func faultsWord(faults []string) string {
+	if len(faults) == 0 {
+		return "balances"
+	}
+	return fmt.Sprintf("%d FAULTS", len(faults))
+}
+
+// crashRun is one run in a folder of its own, kept when the account does not balance.
+func crashRun(ctx context.Context, binary string, o crashOptions, i int) (row crashRow, err error) {
+	dir, err := os.MkdirTemp("", "millrace-crash-")
+	if err != nil {
+		return row, err
+	}
+	row = crashRow{Run: i, Folder: dir}
+	defer func() {
+		if err == nil && len(row.Faults) == 0 {
+			row.Folder = ""
+			err = os.RemoveAll(dir)
+		}
+	}()
+	r := rand.New(rand.NewPCG(o.seed, uint64(i)))
+	pkg, data := filepath.Join(dir, "package"), filepath.Join(dir, "data")
+	address, err := orders.FreeAddress()
+	if err := errors.Join(err, os.CopyFS(pkg, example.FS), os.MkdirAll(data, 0o755)); err != nil {
+		return row, err
+	}
+	n := &orders.Node{Binary: binary, Package: pkg, Data: data, Address: address}
+	row.Where = "random instants"
+	if i%2 == 1 {
+		point := crashPoints[(i/2)%len(crashPoints)]
+		hit := 1 + r.IntN(crashPointHits)
+		row.Where = fmt.Sprintf("%s:%d", point, hit)
+		n.Env = []string{"MILLRACE_FAILPOINT=" + row.Where}
+	}
+	in := orders.Generate(r.Uint64(), o.orders, 50)
+	row.Lines = in.Lines
+	started := time.Now()
+	a, err := crashFeed(ctx, n, in, r, &row)
+	row.Seconds = time.Since(started).Seconds()
+	if err == nil {
+		row.Faults = a.Faults
+	}
+	return row, err
+}
+
+// crashFeed sends everything while the node dies and comes back, then balances the account.
+func crashFeed(ctx context.Context, n *orders.Node, in *orders.Input, r *rand.Rand, row *crashRow) (a *orders.Account, err error) {
+	log, err := orders.NewLog(filepath.Join(n.Data, "..", "client.log"))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, log.Close()) }()
+	client := &orders.Client{Base: "http://" + n.Address, Input: in, Log: log, Workers: 4, Answered: func(int) {}}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	if err := n.Start(ctx); err != nil {
+		return nil, err
+	}
+	done := make(chan error, 1)
+	go func() { done <- client.Run(ctx) }()
+	if err := crashLoop(ctx, n, r, row, done); err != nil {
+		cancel(err)
+		return nil, errors.Join(err, n.Kill())
+	}
+	row.Retries = client.Retries.Load()
+	flows, err := orders.Flows(ctx, n)
+	if err := errors.Join(err, n.Stop(ctx)); err != nil {
+		return nil, err
+	}
+	if a, err = orders.Balance(in, log.Entries(), n.Data); err == nil {
+		a.CheckFlows(flows)
+	}
+	return a, err
+}
+
+// maxDeaths bounds how often a run kills its node, so that it ends.
+const maxDeaths = 6
+
+func crashLoop(ctx context.Context, n *orders.Node, r *rand.Rand, row *crashRow, done <-chan error) error {
+	for {
+		var instant <-chan time.Time
+		if n.Env == nil && row.Deaths < maxDeaths {
+			instant = time.After(time.Duration(20+r.IntN(1500)) * time.Millisecond)
+		}
+		select {
+		case err := <-done:
+			return err
+		case <-n.Gone():
+			if n.Env == nil || n.Status() != -1 {
+				return fmt.Errorf("node ended by itself with status %d", n.Status())
+			}
+			n.Env = nil // it died at its failpoint; from here on at random instants too
+		case <-instant:
+		}
+		row.Deaths++
+		if err := errors.Join(n.Kill(), n.Start(ctx)); err != nil {
+			return err
+		}
+	}
+}
