@@ -1,0 +1,182 @@
+package sink_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strconv"
+	"testing"
+
+	"github.com/millrace-dev/millrace/core/sched"
+	"github.com/millrace-dev/millrace/core/sink"
+	"github.com/millrace-dev/millrace/core/sink/vfs"
+	"github.com/millrace-dev/millrace/core/store"
+	"github.com/millrace-dev/millrace/core/store/memory"
+	"github.com/millrace-dev/millrace/sim"
+)
+
+const ledger = "ledger.ndjson"
+
+// outside is what survives the node: the disk, the store, and the source that sends a row until it is acknowledged.
+type outside struct {
+	w      *sim.World
+	rows   int
+	disk   vfs.Crashable
+	store  store.Store
+	engine *memory.Engine
+	acked  map[int]bool
+}
+
+func newOutside(w *sim.World, rows int, faults memory.Options) *outside {
+	o := &outside{w: w, rows: rows, acked: map[int]bool{}}
+	o.store, o.engine = memory.Open(w.Scheduler(), faults)
+	return o
+}
+
+// settled is the source's view of one unit.
+type settled struct {
+	outcome sched.WriteOnce[error]
+}
+
+func newSettled(s sched.Scheduler) *settled {
+	return &settled{outcome: sched.NewWriteOnce[error](s, "settled")}
+}
+
+func (r *settled) Settled(err error) { r.outcome.Set(err) }
+
+func line(id int) []byte { return fmt.Appendf(nil, "row %d\n", id) }
+
+// life is one incarnation: it opens the point, sends what is not acknowledged, two rows at a time, and stops.
+func (o *outside) life() {
+	s := o.w.Scheduler()
+	scope := s.NewScope("node")
+	p := sink.NewPoint(s, o.store, &o.disk, sink.Options{Files: []string{ledger}})
+	o.w.Own(p)
+	err := p.Open(scope)
+	o.w.Require(err == nil, "G6.I4", "%v", err)
+	s.Go(scope, "point", func() {
+		if err := p.Run(scope); err != nil {
+			o.w.Require(errors.Is(err, sink.ErrFenced), "G6.run", "%v", err)
+		}
+	})
+	senders := s.NewScope("senders")
+	for half := range 2 {
+		s.Go(senders, "source", func() {
+			for id := half; id < o.rows; id += 2 {
+				o.send(scope, p, id)
+			}
+		})
+	}
+	senders.Join()
+	p.Close()
+	scope.Join()
+}
+
+// send is one attempt at a row: what a deduplicator does, with the store as its memory.
+func (o *outside) send(scope *sched.Scope, p *sink.Point, id int) {
+	if o.acked[id] {
+		return
+	}
+	key := strconv.Itoa(id)
+	_, ticket, err := o.store.Row(scope, "keys", key)
+	if err == nil {
+		o.w.NoError(o.store.WaitDurable(scope, ticket))
+		o.acked[id] = true // a duplicate
+		return
+	}
+	if !errors.Is(err, store.ErrNotFound) {
+		return
+	}
+	reply := newSettled(o.w.Scheduler())
+	u := p.NewUnit([]store.Row{{Space: "keys", Key: key}}, reply)
+	u.Stage(0, line(id))
+	u.Submit()
+	err, ended := reply.outcome.Wait(scope)
+	o.w.NoError(ended)
+	if err == nil {
+		o.acked[id] = true
+	}
+}
+
+// crash ends the node between two steps, with what it had not synced.
+func (o *outside) crash(n *sim.Node) {
+	n.Crash()
+	o.engine.Crash()
+	o.disk.Crash(o.w.Choose)
+}
+
+// account requires that every acknowledged row is in the file once, and every other one at most once.
+func (o *outside) account() {
+	content := o.disk.Content(ledger)
+	for id := range o.rows {
+		n := bytes.Count(content, line(id))
+		o.w.Require(n == 1 || n == 0 && !o.acked[id], "G6.I4", "row %d is in the file %d times, acknowledged %t", id, n, o.acked[id])
+		content = bytes.ReplaceAll(content, line(id), nil)
+	}
+	o.w.Require(len(content) == 0, "G6.I4", "the file also holds %q", content)
+}
+
+// The node crashes twice, anywhere. Afterwards a node that is left alone finishes: every row is acknowledged, and is
+// in the file once.
+func TestSimG6CrashKeepsWhatWasAcknowledged(t *testing.T) {
+	sim.Check(t, "G6/crash-keeps-what-was-acknowledged", func(w *sim.World) {
+		o := newOutside(w, 4, memory.Options{})
+		for range 2 {
+			n := w.Node("node")
+			n.Go("life", o.life)
+			for range w.Choose("steps before the crash", 60) {
+				w.Scheduler().Yield()
+			}
+			o.crash(n)
+		}
+		w.Node("node").Go("life", o.life)
+		w.Join()
+		w.Require(len(o.acked) == o.rows, "G6.progress", "acknowledged %v", o.acked)
+		o.account()
+	}, sim.Runs(400))
+}
+
+// Writes, syncs, truncations and commits fail, or their outcome stays unknown. What was refused may be sent again at
+// once; a point that is fenced acknowledges nothing more, and only the next life tells what happened.
+func TestSimG6PointFailsHonestly(t *testing.T) {
+	sim.Check(t, "G6/point-fails-honestly", func(w *sim.World) {
+		o := newOutside(w, 4, memory.Options{Only: []string{"write"}, Refuse: 4, Lose: 4, Budget: 3})
+		budget := 2
+		o.disk.Fail = func(string, string) bool {
+			if budget == 0 || w.Choose("fault", 4) > 0 {
+				return false
+			}
+			budget--
+			return true
+		}
+		o.disk.Torn = func(n int) int { return w.Choose("torn", n+1) }
+		for life := 0; len(o.acked) < o.rows; life++ {
+			w.Require(life < 10, "G6.progress", "acknowledged %v after %d lives", o.acked, life)
+			n := w.Node("node")
+			n.Go("life", func() { o.tolerant() })
+			w.Join()
+			o.crash(n)
+		}
+		o.account()
+	}, sim.Runs(400))
+}
+
+// tolerant is a life that may also end while it opens its files.
+func (o *outside) tolerant() {
+	s := o.w.Scheduler()
+	scope := s.NewScope("node")
+	p := sink.NewPoint(s, o.store, &o.disk, sink.Options{Files: []string{ledger}})
+	if p.Open(scope) != nil {
+		return
+	}
+	s.Go(scope, "point", func() {
+		if err := p.Run(scope); err != nil {
+			o.w.Require(errors.Is(err, sink.ErrFenced), "G6.run", "%v", err)
+		}
+	})
+	for id := range o.rows {
+		o.send(scope, p, id)
+	}
+	p.Close()
+	scope.Join()
+}

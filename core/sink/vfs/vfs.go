@@ -1,0 +1,79 @@
+// Package vfs is the file system as a commit point sees it: files that are written at an offset, synced and truncated.
+//
+// OS is the real one. Crashable is a simulated one, in which a crash loses what was not synced; which parts are lost
+// is drawn. Nothing here is an owner: a file belongs to the one task that opened it.
+package vfs
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// FS opens files.
+type FS interface {
+	// Open opens the named file for writing and creates it if need be. A name that it created is durable when it
+	// returns: a synced file must not vanish with its directory entry.
+	Open(name string) (File, error)
+}
+
+// File is an open file.
+type File interface {
+	// WriteAt writes all of data at offset, or returns an error after it may have written a part.
+	WriteAt(data []byte, offset int64) (int, error)
+	// Sync makes everything durable that was written and truncated. After an error nobody knows what is.
+	Sync() error
+	// Truncate sets the size.
+	Truncate(size int64) error
+	// Size returns the size.
+	Size() (int64, error)
+	Close() error
+}
+
+// OS is the file system of the operating system below a folder.
+type OS struct{ Dir string }
+
+// Open implements FS. A name is a path below Dir; one that leads out of it is refused.
+func (o OS) Open(name string) (File, error) {
+	if !filepath.IsLocal(name) {
+		return nil, fmt.Errorf("open file %q: the name leads out of its folder", name)
+	}
+	path := filepath.Join(o.Dir, name)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644) //nolint:gosec // results are for others to read
+	if err != nil {
+		return nil, fmt.Errorf("open file %s: %w", name, err)
+	}
+	if err := syncDir(filepath.Dir(path)); err != nil {
+		return nil, fmt.Errorf("open file %s: %w", name, joinClose(err, f))
+	}
+	return osFile{f}, nil
+}
+
+// syncDir makes a directory entry durable.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return fmt.Errorf("sync folder: %w", err)
+	}
+	if err := d.Sync(); err != nil {
+		return fmt.Errorf("sync folder: %w", joinClose(err, d))
+	}
+	return d.Close()
+}
+
+func joinClose(err error, f *os.File) error {
+	if closeErr := f.Close(); closeErr != nil {
+		return fmt.Errorf("%w; %w", err, closeErr)
+	}
+	return err
+}
+
+type osFile struct{ *os.File }
+
+func (f osFile) Size() (int64, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return 0, fmt.Errorf("read size: %w", err)
+	}
+	return info.Size(), nil
+}

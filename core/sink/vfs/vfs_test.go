@@ -1,0 +1,118 @@
+package vfs_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/millrace-dev/millrace/core/sink/vfs"
+	"github.com/millrace-dev/millrace/sim"
+)
+
+func TestMain(m *testing.M) { sim.Main(m) }
+
+// script does the same to any file system and returns the size at the end.
+func script(t *testing.T, fs vfs.FS) {
+	t.Helper()
+	f, err := fs.Open("a.ndjson")
+	if err != nil {
+		t.Fatal(err)
+	}
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err = f.WriteAt([]byte("one\ntwo\n"), 0)
+	must(err)
+	must(f.Sync())
+	must(f.Truncate(4))
+	_, err = f.WriteAt([]byte("three\n"), 4)
+	must(err)
+	must(f.Sync())
+	size, err := f.Size()
+	must(err)
+	must(f.Close())
+	if size != 10 {
+		t.Fatalf("size %d, want 10", size)
+	}
+}
+
+func TestFileSystemsAgree(t *testing.T) {
+	dir := t.TempDir()
+	script(t, vfs.OS{Dir: dir})
+	var crashable vfs.Crashable
+	script(t, &crashable)
+	real, err := os.ReadFile(filepath.Join(dir, "a.ndjson"))
+	if err != nil || string(real) != "one\nthree\n" || string(crashable.Content("a.ndjson")) != string(real) {
+		t.Fatalf("%q and %q, %v", real, crashable.Content("a.ndjson"), err)
+	}
+}
+
+func TestNamesStayInTheirFolder(t *testing.T) {
+	if _, err := (vfs.OS{Dir: t.TempDir()}).Open("../a"); err == nil {
+		t.Fatal("a name led out of its folder")
+	}
+	if _, err := (vfs.OS{Dir: filepath.Join(t.TempDir(), "absent")}).Open("a"); !errors.Is(err, os.ErrNotExist) {
+		t.Fatalf("opened in an absent folder: %v", err)
+	}
+}
+
+func TestCrashLosesWhatWasNotSynced(t *testing.T) {
+	for _, c := range []struct {
+		keep []int // answers: the truncation, then the write
+		want string
+	}{
+		{[]int{0, 0}, "abcdef"},
+		{[]int{1, 0}, "ab"},
+		{[]int{1, 2}, "abXX"},
+		{[]int{1, 1}, "abXXXX"},
+		{[]int{0, 2}, "abXXef"},
+	} {
+		var fs vfs.Crashable
+		f, err := fs.Open("a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.WriteAt([]byte("abcdef"), 0); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Sync(); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Truncate(2); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.WriteAt([]byte("XXXX"), 2); err != nil {
+			t.Fatal(err)
+		}
+		answers := c.keep
+		fs.Crash(func(string, int) int {
+			answer := answers[0]
+			answers = answers[1:]
+			return answer
+		})
+		if got := string(fs.Content("a")); got != c.want {
+			t.Errorf("kept %v: %q, want %q", c.keep, got, c.want)
+		}
+	}
+}
+
+func TestInjectedFailures(t *testing.T) {
+	fs := vfs.Crashable{
+		Fail: func(op, _ string) bool { return op != "truncate" },
+		Torn: func(n int) int { return n / 2 },
+	}
+	f, err := fs.Open("a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := f.WriteAt([]byte("abcd"), 0); n != 2 || !errors.Is(err, vfs.ErrInjected) {
+		t.Fatalf("wrote %d, %v", n, err)
+	}
+	if err := f.Sync(); !errors.Is(err, vfs.ErrInjected) || string(fs.Content("a")) != "ab" {
+		t.Fatalf("%q, %v", fs.Content("a"), err)
+	}
+}
