@@ -5,7 +5,7 @@ func contextBuiltins() []builtin {
 		{name: "get value", params: "m, key | context, key", run: runGetValue},
 		{name: "get entries", params: "m | context", run: runGetEntries},
 		{name: "context put", params: "context, key, value | context, keys, value", run: runContextPut},
-		{name: "context merge", params: "contexts", run: runContextMerge},
+		{name: "context merge", params: "contexts | context...", run: runContextMerge},
 		{name: "context", params: "entries", run: runContext},
 		{name: "is defined", params: "value", lazy: isDefined},
 		{name: "get or else", params: "value, default", run: runGetOrElse},
@@ -41,8 +41,8 @@ func runGetOrElse(c *call) Value {
 // runGetValue takes one key, or a list of keys that leads through nested contexts.
 func runGetValue(c *call) Value {
 	keys := c.list(1)
-	if c.bad {
-		return Null{}
+	if c.bad || len(keys) == 0 {
+		return c.null("there is no key")
 	}
 	value := c.single(0)
 	for _, key := range keys {
@@ -111,7 +111,7 @@ func (c *call) put(from *Context, keys []string, value Value) Value {
 
 func runContextMerge(c *call) Value {
 	var entries []Entry
-	for _, item := range c.list(0) {
+	for _, item := range c.spread() {
 		from, ok := item.(*Context)
 		if !ok {
 			return c.null("the list has a %s", item.Kind())

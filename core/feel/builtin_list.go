@@ -16,6 +16,8 @@ func listBuiltins() []builtin {
 		{name: "mode", params: "list | n...", run: runMode},
 		{name: "all", params: "list | b...", run: runAll},
 		{name: "any", params: "list | b...", run: runAny},
+		{name: "and", params: "list | b...", run: runAll}, // DMN 1.1's name of all
+		{name: "or", params: "list | b...", run: runAny},  // DMN 1.1's name of any
 		{name: "sublist", params: "list, start position, length?", run: runSublist},
 		{name: "append", params: "list, item, items...?", run: runAppend},
 		{name: "concatenate", params: "list, lists...?", run: runConcatenate},
@@ -29,6 +31,7 @@ func listBuiltins() []builtin {
 		{name: "duplicate values", params: "list", run: runDuplicates},
 		{name: "flatten", params: "list", run: runFlatten},
 		{name: "sort", params: "list, precedes?", run: runSort},
+		{name: "partition", params: "list, size", run: runPartition},
 		{name: "is empty", params: "list", run: runIsEmpty},
 	}
 }
@@ -381,6 +384,19 @@ func runFlatten(c *call) Value {
 	}
 	walk(c.list(0))
 	return c.made(flat)
+}
+
+// runPartition cuts a list into lists of a size; the last may be shorter.
+func runPartition(c *call) Value {
+	items, size := c.list(0), c.integer(1)
+	if c.bad || size < 1 {
+		return c.null("the size is not positive")
+	}
+	parts := List{}
+	for chunk := range slices.Chunk(items, int(min(size, int64(len(items))+1))) {
+		parts = append(parts, chunk)
+	}
+	return c.made(parts)
 }
 
 // runSort sorts by precedes(a, b), or by the natural order. Equal items keep their order.
