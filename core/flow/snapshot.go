@@ -1,0 +1,172 @@
+package flow
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/millrace-dev/millrace/core/feel"
+)
+
+// Status is how far an instance is.
+type Status string
+
+// The statuses. An instance with incidents is still running.
+const (
+	Running   Status = "running"
+	Completed Status = "completed"
+)
+
+// Phase is what a token that does not run waits for, or where it is stuck.
+type Phase string
+
+// The phases of a token at a quiescent point.
+const (
+	// Waiting: for the wait with the token's generation.
+	Waiting Phase = "waiting"
+	// Entering: stuck before the element's work was done. Resolving does it again.
+	Entering Phase = "entering"
+	// Completing: stuck after the work, before its result became variables. Result keeps it, so resolving does
+	// not do the work again.
+	Completing Phase = "completing"
+	// Leaving: stuck when choosing where to go on.
+	Leaving Phase = "leaving"
+)
+
+// Token is one visit of an element.
+type Token struct {
+	// ID is unique within the instance and never reused. With the instance's id it is the key by which a
+	// handler can tell a repeated attempt from a new visit.
+	ID uint64 `json:"id"`
+	// Scope is the token of the enclosing scope; 0 is the process itself.
+	Scope   uint64 `json:"scope,omitempty"`
+	Element string `json:"element"`
+	Phase   Phase  `json:"phase"`
+	// Wait is the generation of the open wait of a waiting token.
+	Wait     uint64    `json:"wait,omitempty"`
+	Incident *Incident `json:"incident,omitempty"`
+	// Local are the variables that the element's input mappings made.
+	Local *Variables `json:"local,omitempty"`
+	// Result is what a completing token's work returned.
+	Result *Variables `json:"result,omitempty"`
+}
+
+// Code says what kind of incident it is, for programs.
+type Code string
+
+// The codes.
+const (
+	NoTrueFlow       Code = "no-true-flow"      // no condition true, no default
+	HandlerFailed    Code = "handler-failed"    // the handler returned an error
+	HandlerPanicked  Code = "handler-panicked"  // the handler panicked
+	HandlerMissing   Code = "handler-missing"   // no handler has the task's type
+	ExpressionFailed Code = "expression-failed" // an expression hit a bound or has a value that cannot be used
+	StepBound        Code = "step-bound"        // the step visited too many elements: probably a loop
+	AliasTaken       Code = "alias-taken"       // the correlation key is held by another open wait
+)
+
+// Incident is why a token is stuck.
+type Incident struct {
+	Code    Code   `json:"code"`
+	Message string `json:"message"`
+}
+
+// Variables are the values of one scope, in the order of their first assignment. They hold what JSON
+// can hold: whatever is assigned passes through JSON first, so an instance that was loaded behaves like one that
+// was not.
+type Variables struct{ *feel.Context }
+
+// MarshalJSON writes the variables as one object.
+func (v Variables) MarshalJSON() ([]byte, error) {
+	if v.Context == nil {
+		return []byte("{}"), nil
+	}
+	return feel.AppendJSON(nil, v.Context)
+}
+
+// UnmarshalJSON reads one object.
+func (v *Variables) UnmarshalJSON(data []byte) error {
+	value, err := feel.ParseJSON(data)
+	if err != nil {
+		return fmt.Errorf("read variables: %w", err)
+	}
+	context, ok := value.(*feel.Context)
+	if !ok {
+		return fmt.Errorf("read variables: a %s where an object belongs", value.Kind())
+	}
+	v.Context = context
+	return nil
+}
+
+// Snapshot is an instance at a quiescent point. It is a value: a step returns a new one.
+type Snapshot struct {
+	Flow   string `json:"flow"` // id of the process
+	Status Status `json:"status"`
+	// Steps counts the steps taken: 1 after the start.
+	Steps uint64 `json:"steps"`
+	// LastToken is the highest token id given out, LastWait the highest generation.
+	LastToken uint64    `json:"last_token"`
+	LastWait  uint64    `json:"last_wait"`
+	Tokens    []Token   `json:"tokens"` // by id
+	Variables Variables `json:"variables"`
+}
+
+// ErrSnapshot is wrapped by every error of reading a snapshot.
+var ErrSnapshot = errors.New("flow snapshot")
+
+// version is that of the document format that Encode writes. Older ones stay readable.
+const version = 1
+
+type document struct {
+	Version int `json:"version"`
+	Snapshot
+}
+
+// Encode returns the snapshot as a document: JSON with a version first, fields in a fixed order, variables in theirs.
+// Equal snapshots give equal bytes.
+func (s *Snapshot) Encode() ([]byte, error) {
+	data, err := json.Marshal(document{version, *s})
+	if err != nil {
+		return nil, fmt.Errorf("%w: write: %w", ErrSnapshot, err)
+	}
+	return data, nil
+}
+
+// Decode reads a document that Encode wrote.
+func Decode(data []byte) (*Snapshot, error) {
+	var d document
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&d); err != nil {
+		return nil, fmt.Errorf("%w: read: %w", ErrSnapshot, err)
+	}
+	if d.Version != version {
+		return nil, fmt.Errorf("%w: version %d is not known, only %d", ErrSnapshot, d.Version, version)
+	}
+	if d.Variables.Context == nil {
+		d.Variables.Context = feel.NewContext()
+	}
+	return &d.Snapshot, nil
+}
+
+// Incidents returns the stuck tokens, by id.
+func (s *Snapshot) Incidents() []Token {
+	var stuck []Token
+	for _, t := range s.Tokens {
+		if t.Incident != nil {
+			stuck = append(stuck, t)
+		}
+	}
+	return stuck
+}
+
+// WaitingOn returns the token that waits with this generation.
+func (s *Snapshot) WaitingOn(generation uint64) (Token, bool) {
+	for _, t := range s.Tokens {
+		if t.Phase == Waiting && t.Wait == generation {
+			return t, true
+		}
+	}
+	return Token{}, false
+}
