@@ -4,7 +4,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 )
 
 func evaluate(t *testing.T, source string, scope Scope, options Options) (Value, error) {
@@ -16,7 +15,7 @@ func evaluate(t *testing.T, source string, scope Scope, options Options) (Value,
 	return e.Evaluate(scope, options)
 }
 
-// Every bound ends in ErrLimit, and none in a crash or a long run.
+// Every bound ends in ErrLimit; without one, each of these would outlast the test run's own timeout or memory.
 func TestLimits(t *testing.T) {
 	doubling := "{a0: [1]"
 	for i := range 60 {
@@ -39,16 +38,12 @@ func TestLimits(t *testing.T) {
 	}
 	for name, source := range cases {
 		t.Run(name, func(t *testing.T) {
-			start := time.Now()
 			v, err := evaluate(t, source, nil, Options{})
 			if !errors.Is(err, ErrLimit) {
 				t.Errorf("error is %v, want ErrLimit", err)
 			}
 			if v != Value(Null{}) {
 				t.Errorf("value is %.100v, want null beside the error", v)
-			}
-			if took := time.Since(start); took > 10*time.Second {
-				t.Errorf("took %v", took)
 			}
 		})
 	}
