@@ -1,0 +1,139 @@
+package conform_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/millrace-dev/millrace/core/sched"
+	"github.com/millrace-dev/millrace/core/sched/conform"
+	"github.com/millrace-dev/millrace/sim"
+)
+
+func TestMain(m *testing.M) { sim.Main(m) }
+
+// patience bounds how long the real runtime may take to let the other tasks go on; it decides nothing but a failure.
+const patience = 20 * time.Second
+
+func differ(got, want []string) string {
+	if slices.Equal(got, want) {
+		return ""
+	}
+	return "said\n  " + strings.Join(got, "\n  ") + "\nwant\n  " + strings.Join(want, "\n  ")
+}
+
+// Every script says what it must on the real runtime; where time matters, in a bubble with virtual time.
+func TestScriptsOnTheRealRuntime(t *testing.T) {
+	for _, k := range conform.Scripts() {
+		t.Run(k.Name, func(t *testing.T) {
+			run := func(t *testing.T) {
+				r := conform.New(sched.Scheduler{}, func(what string, cond func() bool) {
+					for end := time.Now().Add(patience); !cond(); runtime.Gosched() {
+						if time.Now().After(end) {
+							t.Fatalf("waited in vain until %s", what)
+						}
+					}
+				})
+				if d := differ(r.Execute(k), k.Want); d != "" {
+					t.Error(d)
+				}
+			}
+			if k.Timed {
+				synctest.Test(t, run)
+				return
+			}
+			for range 20 {
+				run(t)
+			}
+		})
+	}
+}
+
+// Every script says the same in every schedule that the simulator finds.
+func TestScriptsOnTheSimulator(t *testing.T) {
+	for _, k := range conform.Scripts() {
+		t.Run(k.Name, func(t *testing.T) {
+			body := func(w *sim.World) {
+				s := w.Scheduler()
+				r := conform.New(s, func(what string, cond func() bool) {
+					// Time passes when nobody else can go on.
+					w.NoError(s.Sleep(nil, "await", time.Nanosecond))
+					w.Require(cond(), "await", "not even then: %s", what)
+				})
+				said := r.Execute(k)
+				d := differ(said, k.Want)
+				w.Require(d == "", "said", "%s", d)
+			}
+			for _, strategy := range []string{"random", "pct3", "dfs"} {
+				if k.Wide && strategy == "dfs" {
+					continue
+				}
+				r, err := sim.Explore("conform/"+k.Name, strategy, body, sim.Runs(100), sim.Executions(100_000))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if r.Failure != nil {
+					t.Fatalf("%s, execution %d: %s: %s", strategy, r.Failure.Execution, r.Failure.Verdict(), r.Failure.Message)
+				}
+				if !r.Complete {
+					t.Errorf("%s: %d executions and not complete", strategy, r.Executions)
+				}
+			}
+		})
+	}
+}
+
+// silent are exported names of core/sched that no script has to use: they are for backends, for the simulator's checks of owners, and
+// for deciding what is traced.
+var silent = []string{
+	"Real", "Own", "Check", "Traced", "Emit", "With", "Broken", "Error", "String",
+}
+
+// No primitive is left out: each constructor and each method of core/sched is used by a script.
+func TestEveryPrimitiveHasAScript(t *testing.T) {
+	used := map[string]bool{}
+	inspect(t, ".", func(n ast.Node) {
+		if s, ok := n.(*ast.SelectorExpr); ok {
+			used[s.Sel.Name] = true
+		}
+	})
+	count := 0
+	inspect(t, "..", func(n ast.Node) {
+		f, ok := n.(*ast.FuncDecl)
+		if !ok || !f.Name.IsExported() || slices.Contains(silent, f.Name.Name) {
+			return
+		}
+		count++
+		if !used[f.Name.Name] {
+			t.Errorf("no script uses %s", f.Name.Name)
+		}
+	})
+	if count < 50 {
+		t.Errorf("found only %d exported functions", count)
+	}
+}
+
+func inspect(t *testing.T, dir string, visit func(ast.Node)) {
+	t.Helper()
+	packages, err := parser.ParseDir(token.NewFileSet(), dir, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, p := range packages {
+		if strings.HasSuffix(name, "_test") {
+			continue
+		}
+		for _, f := range p.Files {
+			ast.Inspect(f, func(n ast.Node) bool {
+				visit(n)
+				return true
+			})
+		}
+	}
+}
