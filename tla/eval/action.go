@@ -11,6 +11,8 @@ type ActionInfo struct {
 	Name string
 	File string
 	Pos  syntax.Pos
+	// Parent marks a definition that only combines other named actions.
+	Parent bool
 }
 
 // actRecorder collects the actions of a relation while it is compiled.
@@ -18,6 +20,7 @@ type actRecorder struct {
 	infos []ActionInfo
 	conj  []ActionInfo
 	count bool
+	uses  int
 }
 
 // Action is a compiled next-state or initial relation.

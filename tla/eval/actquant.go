@@ -218,11 +218,15 @@ func (cp *compiler) actDef(s *symbol, args []syntax.Expr, x syntax.Expr, e env, 
 	if len(args) > 0 {
 		e2, reset = cp.bind(s, args, e)
 	}
+	uses := 0
+	if name {
+		uses = cp.rec.uses
+	}
 	a := resetAct(cp.act(s.def.Body, e2, k), reset)
 	if !name {
 		return a
 	}
-	i := cp.rec.action(s)
+	i := cp.rec.action(s, cp.rec.uses != uses)
 	return func(c *Ctx) bool {
 		saved := c.Action
 		c.Action = i
@@ -232,8 +236,9 @@ func (cp *compiler) actDef(s *symbol, args []syntax.Expr, x syntax.Expr, e env, 
 	}
 }
 
-func (r *actRecorder) action(s *symbol) int {
-	info := ActionInfo{Name: s.name, File: s.at.file, Pos: s.at.pos}
+func (r *actRecorder) action(s *symbol, parent bool) int {
+	r.uses++
+	info := ActionInfo{Name: s.name, File: s.at.file, Pos: s.at.pos, Parent: parent}
 	for i, old := range r.infos {
 		if old == info {
 			return i

@@ -59,6 +59,8 @@ type Run struct {
 	Trace func(c *Ctx) []value.Value
 	// Print receives the output of Print and PrintT.
 	Print func(string)
+	// Env reads an environment variable.
+	Env func(name string) string
 	// Random draws a number below n.
 	Random func(n int) int
 }

@@ -57,7 +57,11 @@ type Program struct {
 	modVals map[string]map[string]*symbol // module → name → value
 	assumes []assumption
 	cp      *compiler
+	regs    bool
 }
+
+// UsesRegisters reports whether compiled code calls TLCSet, whose registers all workers share.
+func (p *Program) UsesRegisters() bool { return p.regs }
 
 type assumption struct {
 	x  syntax.Expr

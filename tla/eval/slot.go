@@ -341,6 +341,9 @@ func (cp *compiler) callBuiltin(s *symbol, args []syntax.Expr, e env, at *place)
 	if len(args) != b.Arity {
 		loadFail(at.file, at.pos, "'%s' needs %d arguments, found %d", b.Name, b.Arity, len(args))
 	}
+	if b.Name == "TLCSet" {
+		cp.p.regs = true
+	}
 	if b.compile != nil {
 		return b.compile(cp, e, at, args)
 	}

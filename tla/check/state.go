@@ -1,0 +1,212 @@
+package check
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+
+	"github.com/millrace-dev/millrace/tla/eval"
+	"github.com/millrace-dev/millrace/tla/value"
+)
+
+// fingerprint hashes a state; with symmetry the smallest hash among its permutations, with a view
+// the hash of the view.
+func (s *search) fingerprint(c *eval.Ctx, vals []value.Value) (uint64, error) {
+	if s.m.view != nil {
+		cur := c.Cur
+		c.Cur = vals
+		v, err := s.m.view.Eval(c)
+		c.Cur = cur
+		if err != nil {
+			return 0, err
+		}
+		return value.Mix(v.Hash()), nil
+	}
+	h := hashState(vals)
+	for _, p := range s.m.perms {
+		h = min(h, p.hashState(vals))
+	}
+	return h, nil
+}
+
+func hashState(vals []value.Value) uint64 {
+	var h uint64
+	for i, v := range vals {
+		h += value.Mix(bits.RotateLeft64(v.Hash(), i&63) + uint64(i)*0x9e3779b97f4a7c15)
+	}
+	return h
+}
+
+// permuter applies one permutation of model values.
+type permuter struct {
+	m map[*value.Atom]*value.Atom
+}
+
+// maxSymmetry bounds the number of permutations.
+const maxSymmetry = 50_000
+
+// permuters turns a set of permutations into the group they generate, without the identity.
+func permuters(v value.Value) ([]*permuter, error) {
+	set, ok := v.(value.Set)
+	if !ok {
+		return nil, errors.New("expected a set of permutations")
+	}
+	var gens []map[*value.Atom]*value.Atom
+	for _, f := range value.List(set).E {
+		fcn, ok := f.(*value.Fcn)
+		if !ok {
+			return nil, fmt.Errorf("expected a permutation, found %s", value.Short(f))
+		}
+		m := map[*value.Atom]*value.Atom{}
+		for i, x := range fcn.Vals {
+			a, ok1 := fcn.Key(i).(*value.Atom)
+			b, ok2 := x.(*value.Atom)
+			if !ok1 || !ok2 {
+				return nil, fmt.Errorf("expected a permutation of model values, found %s", value.Short(f))
+			}
+			if a != b {
+				m[a] = b
+			}
+		}
+		gens = append(gens, m)
+	}
+	return closure(gens)
+}
+
+func permKey(m map[*value.Atom]*value.Atom) uint64 {
+	var h uint64
+	for a, b := range m {
+		h += value.Mix(a.Hash()*3 + bits.RotateLeft64(b.Hash(), 7))
+	}
+	return h
+}
+
+func closure(gens []map[*value.Atom]*value.Atom) ([]*permuter, error) {
+	seen := map[uint64]bool{0: true}
+	var out []*permuter
+	todo := []map[*value.Atom]*value.Atom{{}}
+	for len(todo) > 0 {
+		m := todo[0]
+		todo = todo[1:]
+		for _, g := range gens {
+			n := compose(m, g)
+			k := permKey(n)
+			if seen[k] {
+				continue
+			}
+			seen[k] = true
+			out = append(out, &permuter{m: n})
+			todo = append(todo, n)
+			if len(out) > maxSymmetry {
+				return nil, fmt.Errorf("more than %d permutations", maxSymmetry)
+			}
+		}
+	}
+	return out, nil
+}
+
+func compose(m, g map[*value.Atom]*value.Atom) map[*value.Atom]*value.Atom {
+	n := map[*value.Atom]*value.Atom{}
+	image := func(p map[*value.Atom]*value.Atom, a *value.Atom) *value.Atom {
+		if b, ok := p[a]; ok {
+			return b
+		}
+		return a
+	}
+	for _, p := range []map[*value.Atom]*value.Atom{m, g} {
+		for a := range p {
+			if b := image(g, image(m, a)); b != a {
+				n[a] = b
+			}
+		}
+	}
+	return n
+}
+
+func (p *permuter) hashState(vals []value.Value) uint64 {
+	out := make([]value.Value, len(vals))
+	for i, v := range vals {
+		out[i] = p.apply(v)
+	}
+	return hashState(out)
+}
+
+func (p *permuter) apply(v value.Value) value.Value {
+	switch x := v.(type) {
+	case *value.Atom:
+		if b, ok := p.m[x]; ok {
+			return b
+		}
+		return x
+	case *value.Elems:
+		out := make([]value.Value, len(x.E))
+		changed := false
+		for i, e := range x.E {
+			out[i] = p.apply(e)
+			changed = changed || out[i] != e
+		}
+		if !changed {
+			return x
+		}
+		return value.NewSet(out)
+	case *value.Fcn:
+		return p.applyFcn(x)
+	}
+	return v
+}
+
+func (p *permuter) applyFcn(x *value.Fcn) value.Value {
+	vals := make([]value.Value, len(x.Vals))
+	changed, keyChanged := false, false
+	for i, e := range x.Vals {
+		vals[i] = p.apply(e)
+		changed = changed || vals[i] != e
+	}
+	if x.Dom == nil {
+		if !changed {
+			return x
+		}
+		return value.NewTuple(vals)
+	}
+	keys := make([]value.Value, len(vals))
+	for i, k := range x.Dom.Keys {
+		keys[i] = p.apply(k)
+		keyChanged = keyChanged || keys[i] != k
+	}
+	if !keyChanged {
+		if !changed {
+			return x
+		}
+		return &value.Fcn{Dom: x.Dom, Vals: vals}
+	}
+	sorted := value.NewSet(append([]value.Value(nil), keys...)).E
+	at := make(map[value.Value]int, len(keys))
+	for i, k := range sorted {
+		if _, ok := k.(*value.Atom); ok {
+			at[k] = i
+		}
+	}
+	out := make([]value.Value, len(vals))
+	dom := value.NewDomain(sorted)
+	for i, k := range keys {
+		j, ok := at[k]
+		if !ok {
+			j = dom.Index(k)
+		}
+		out[j] = vals[i]
+	}
+	return value.MakeFcn(sorted, out)
+}
+
+// rng is a small generator whose sequence depends on its seed alone.
+type rng struct{ x uint64 }
+
+func (r *rng) next() uint64 {
+	r.x += 0x9e3779b97f4a7c15
+	return value.Mix(r.x)
+}
+
+func (r *rng) intn(n int) int {
+	hi, _ := bits.Mul64(r.next(), uint64(n))
+	return int(hi)
+}
