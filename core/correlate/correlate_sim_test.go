@@ -1,0 +1,91 @@
+package correlate_test
+
+import (
+	"testing"
+
+	"github.com/millrace-dev/millrace/core/claim"
+	"github.com/millrace-dev/millrace/core/correlate"
+	"github.com/millrace-dev/millrace/core/store"
+	"github.com/millrace-dev/millrace/core/store/memory"
+	"github.com/millrace-dev/millrace/sim"
+)
+
+// Between resolving a message and claiming its instance, other steps park the instance for another key or channel, end it
+// and let another instance take the key. The message resumes a wait for its own channel and key, or none.
+func TestSimL8MessageResumesItsOwnWait(t *testing.T) {
+	sim.Check(t, "L8/message-resumes-its-own-wait", func(w *sim.World) {
+		r := newRig(w, memory.Options{})
+		r.plant("a", "paid", "k")
+		r.plant("b", "paid", "other")
+		c := correlate.New(w.Scheduler(), r.st)
+		rests := [][]target{{}, {{"paid", "k"}}, {{"sent", "k"}}, {{"paid", "l"}}, {{"sent", "k"}, {"paid", "k"}}}
+		for _, id := range []store.InstanceID{"a", "b"} {
+			lane := r.lane()
+			w.Go("other steps of "+string(id), func() {
+				for range 2 {
+					r.advance(lane, id, rests[w.Choose("rest", len(rests))]...)
+				}
+			})
+		}
+		for range 2 {
+			lane := r.lane()
+			w.Go("delivery", func() {
+				end := r.deliver(c, lane, "paid", "k")
+				w.Require(end != tired, "L8.progress", "the delivery was never answered")
+			})
+		}
+	}, sim.Runs(500))
+}
+
+// An instance is parked for the same key again and again; in every committed state somebody waits for it. So a message is
+// never answered with "nothing waits", however the instance moves between its resolution and its claim.
+func TestSimL8ReParkedWaitIsNotMissed(t *testing.T) {
+	sim.Check(t, "L8/re-parked-wait-is-not-missed", func(w *sim.World) {
+		r := newRig(w, memory.Options{})
+		r.plant("a", "paid", "k")
+		c := correlate.New(w.Scheduler(), r.st)
+		mover, lane := r.lane(), r.lane()
+		w.Go("other steps", func() {
+			for range 3 {
+				r.advance(mover, "a", target{"paid", "k"})
+			}
+		})
+		w.Go("delivery", func() {
+			end := r.deliver(c, lane, "paid", "k")
+			w.Require(end == applied, "L8.I3", "the delivery was %s while the instance waited for it", end)
+		})
+	}, sim.Runs(500))
+}
+
+// A permanent answer rests on the absence of an alias row. The step that closed the wait is visible before it is durable,
+// and a crash may take it back: the answer must not be out by then.
+func TestSimL8AbsenceIsDurableBeforeItIsAnswered(t *testing.T) {
+	sim.Check(t, "L8/absence-is-durable-before-it-is-answered", func(w *sim.World) {
+		r := newRig(w, memory.Options{})
+		r.plant("a", "paid", "k")
+		c := correlate.New(w.Scheduler(), r.st)
+		node := w.Node("node")
+		answered := ""
+		mover, lane := r.lane(), r.lane()
+		node.Go("other step", func() { r.advance(mover, "a", target{"sent", "k"}) })
+		node.Go("delivery", func() {
+			if _, err := c.Resolve(w.Scope(), "paid", "k"); err != nil {
+				r.expect(err, correlate.ErrNoWait)
+				answered = refused
+			}
+		})
+		w.Go("power", func() {
+			for range w.Choose("uptime", 12) {
+				w.Scheduler().Yield()
+			}
+			node.Crash()
+			r.engine.Crash()
+			if answered == refused {
+				_, err := claim.Sweep(w.Scope(), r.st, w.Scheduler().Now().Add(1))
+				w.NoError(err)
+				end := r.deliver(c, lane, "paid", "k")
+				w.Require(end == refused, "L8.durable", "refused before the crash, %s after it", end)
+			}
+		})
+	}, sim.Runs(500))
+}
