@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/millrace-dev/millrace/core/ack"
 	"github.com/millrace-dev/millrace/core/sched"
 )
 
@@ -33,7 +34,8 @@ import (
 //	asked for one, at most one for each call of Publish.
 //
 // Model models/dedupe.go · Checks TestSimE2*, TestModelE2*, TestLinearE2*
-// Mutants E2.refresh-on-hit, E2.keep-on-failure, E2.publish-live-map, E2.commit-at-reservation
+// Mutants E2.refresh-on-hit, E2.keep-on-failure, E2.publish-live-map, E2.commit-at-reservation, E2.acknowledge-held,
+// E2.source-first, E2.start-empty
 type Keyspace struct {
 	s    sched.Scheduler
 	keep time.Duration
@@ -59,6 +61,8 @@ type entry struct {
 type Reservation struct {
 	entries  []*entry
 	resolved bool
+	// followers are shares of deliveries that repeat a key of the reservation: they end as it does.
+	followers []*ack.Share
 }
 
 // Verdict is what Reserve says of a key.

@@ -1,0 +1,311 @@
+package branch
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/millrace-dev/millrace/core/ack"
+	"github.com/millrace-dev/millrace/core/relay"
+	"github.com/millrace-dev/millrace/core/sched"
+	"github.com/millrace-dev/millrace/core/sink"
+)
+
+// Part is the rows of a batch that belong to one branch.
+type Part struct {
+	Branch string
+	Rows   []int32
+}
+
+// DedupeOptions say what a deduplicator reads, writes and compares.
+type DedupeOptions[P relay.Payload] struct {
+	// Name identifies the deduplicator in the store and in the ids of the rows that pass.
+	Name string
+	// Keep is how long a key is kept from its first sight; positive.
+	Keep time.Duration
+	// From and To are where rows come from and go to. To's consumers commit with Point.
+	From  *relay.Consumer[P]
+	To    *relay.Relay[P]
+	Point *sink.Point
+	// Store is where keys are read from when a branch begins.
+	Store KeyStore
+	// Key returns the key of a row.
+	Key func(rows P, row int) (string, error)
+	// Refuse is told of a row whose key could not be computed. The row goes no further and holds up no other.
+	Refuse func(rows P, row int, err error)
+	// Select returns the given rows as a payload of its own, which the caller releases.
+	Select func(rows P, selected []int32) P
+	// Split returns the parts of a batch by branch. Nil: there is one branch.
+	Split func(rows P) []Part
+	// Branches bounds the branches. Without Split its Max and TTL are not used.
+	Branches Options
+}
+
+// Deduplicator lets the first row of each key pass. It is a processor on the lanes of its branches:
+//
+//	From ─▶ Dispatch ─▶ lane of the branch ─▶ reserved in the keyspace ─▶ To ─▶ consumers stage and acknowledge
+//	                         ▲                                                        │
+//	                         └── keys committed, or released ◀── point ◀──────────────┘
+//
+// Rows that pass are published with a tree of their own, whose receiver is a unit of the commit point. The share of the incoming
+// delivery is resolved when the unit is settled: after its keys are durable together with what sinks wrote. A row
+// whose key somebody holds shares that holder's fate: acknowledged if it commits, failed, and so sent again, if not.
+//
+// A row that passes carries the id of its key. Which of two records with one key comes first may change after a
+// crash, so ids of lines would let a flow take both. An inbox must not keep such an id for longer than Keep, or it
+// refuses the first record after that.
+type Deduplicator[P relay.Payload] struct {
+	s     sched.Scheduler
+	opts  DedupeOptions[P]
+	table *Table[*keys, task[P]]
+}
+
+// keys is the runtime of a branch. The keyspace is nil until it was read from the store.
+type keys struct {
+	prefix string
+	space  *Keyspace
+}
+
+// task is a work of a lane: a delivery to let through, or a ticket that was settled.
+type task[P relay.Payload] struct {
+	delivery relay.Delivery[P]
+	ticket   *ticket[P]
+	err      error
+}
+
+// ticket is a reservation on its way through the commit point. It is the settler of its unit.
+type ticket[P relay.Payload] struct {
+	lane        *Lane[*keys, task[P]]
+	reservation *Reservation
+	share       *ack.Share
+}
+
+// NewDeduplicator returns a deduplicator that does nothing until Dispatch and Work are run. Bounds that do not validate
+// are a programming fault.
+func NewDeduplicator[P relay.Payload](s sched.Scheduler, opts DedupeOptions[P]) *Deduplicator[P] {
+	if opts.Keep <= 0 {
+		panic(fmt.Sprintf("branch: deduplicator %s keeps keys for %v", opts.Name, opts.Keep))
+	}
+	if opts.Split == nil {
+		opts.Branches.Max, opts.Branches.TTL = 1, 0
+	}
+	d := &Deduplicator[P]{s: s, opts: opts}
+	d.table = NewTable(s, opts.Name, opts.Branches, Plan[*keys, task[P]]{Open: d.open, Run: d.run})
+	return d
+}
+
+// Work runs lanes; any number of tasks may do so. It returns when Dispatch has closed the branches, or scope ended.
+func (d *Deduplicator[P]) Work(scope *sched.Scope) { d.table.Work(scope) }
+
+// Dispatch admits deliveries to their branches until the consumer is removed; then it waits until everything
+// admitted is settled and ends the branches. One task runs it. It returns nil, or the cause of scope's end.
+func (d *Deduplicator[P]) Dispatch(scope *sched.Scope) error {
+	timer := d.sweeper()
+	if timer != nil {
+		defer timer.Stop()
+	}
+	for {
+		in, err := d.opts.From.Receive(scope, timer)
+		switch {
+		case err == nil:
+			d.admit(scope, in)
+		case errors.Is(err, relay.ErrTimer):
+			d.sweep(timer)
+		case errors.Is(err, relay.ErrClosed):
+			return d.table.Close(scope)
+		default:
+			d.opts.From.Discard(err)
+			return fmt.Errorf("dispatch to %s: %w", d.opts.Name, err)
+		}
+	}
+}
+
+func (d *Deduplicator[P]) sweeper() *sched.Timer {
+	if d.opts.Branches.TTL == 0 {
+		return nil
+	}
+	return sched.NewTimer(d.s, d.opts.Name+" sweep", d.opts.Branches.TTL)
+}
+
+func (d *Deduplicator[P]) sweep(timer *sched.Timer) {
+	next, ok := d.table.Sweep()
+	if !ok {
+		next = d.s.Now().Add(d.opts.Branches.TTL)
+	}
+	timer.Reset(next.Sub(d.s.Now()))
+}
+
+// admit hands a delivery to its branch, or its parts to theirs, each with a share of its own.
+func (d *Deduplicator[P]) admit(scope *sched.Scope, in relay.Delivery[P]) {
+	if d.opts.Split == nil {
+		d.enter(d.table.Admit(scope, "", task[P]{delivery: in}), in)
+		return
+	}
+	parts := d.opts.Split(in.Rows)
+	if len(parts) == 1 {
+		d.enter(d.table.TryAdmit(scope, parts[0].Branch, task[P]{delivery: in}), in)
+		return
+	}
+	shares := in.Share.Attach(len(parts))
+	for i, part := range parts {
+		piece := relay.Delivery[P]{Share: &shares[i], Batch: relay.Batch[P]{
+			Rows: d.opts.Select(in.Rows, part.Rows), IDs: in.IDs.Select(part.Rows), Unit: in.Unit,
+		}}
+		d.enter(d.table.TryAdmit(scope, part.Branch, task[P]{delivery: piece}), piece)
+	}
+	in.Rows.Release()
+	in.Share.Ack()
+}
+
+// enter gives a delivery back that was not admitted.
+func (d *Deduplicator[P]) enter(err error, in relay.Delivery[P]) {
+	if err != nil {
+		in.Rows.Release()
+		in.Share.Fail(err)
+	}
+}
+
+func (d *Deduplicator[P]) open(_ *sched.Scope, l *Lane[*keys, task[P]]) *keys {
+	return &keys{prefix: branchPrefix(l.Key())}
+}
+
+// maxExpired bounds how many keys one work forgets.
+const maxExpired = 256
+
+func (d *Deduplicator[P]) run(scope *sched.Scope, l *Lane[*keys, task[P]], k *keys, w task[P]) {
+	if w.ticket != nil {
+		w.ticket.settle(k.space, w.err)
+	} else {
+		d.receive(scope, l, k, w.delivery)
+	}
+	if now := d.now(); k.space != nil {
+		k.space.Expire(now, maxExpired)
+		k.space.Publish(now)
+	}
+}
+
+// receive handles a delivery once the branch has its keys; without them it fails, and reading is tried again with the
+// next one.
+func (d *Deduplicator[P]) receive(scope *sched.Scope, l *Lane[*keys, task[P]], k *keys, in relay.Delivery[P]) {
+	defer in.Rows.Release()
+	if k.space == nil {
+		space, err := d.restore(scope, k.prefix)
+		if err != nil {
+			in.Share.Fail(fmt.Errorf("begin branch %q of %s: %w", l.Key(), d.opts.Name, err))
+			return
+		}
+		k.space = space
+	}
+	d.pass(scope, l, k, in)
+}
+
+// pass reserves the keys of a delivery and publishes the rows that were first.
+func (d *Deduplicator[P]) pass(scope *sched.Scope, l *Lane[*keys, task[P]], k *keys, in relay.Delivery[P]) {
+	chosen := d.choose(k, in)
+	in.Share.Duplicates(chosen.duplicates)
+	follow(in.Share, chosen.holders)
+	if len(chosen.rows) == 0 {
+		in.Share.Ack()
+		return
+	}
+	t := &ticket[P]{lane: l, reservation: chosen.reservation, share: in.Share}
+	unit := d.opts.Point.NewUnit(d.rows(k.prefix, chosen.reservation), t)
+	root := ack.New(d.s, unit)
+	l.Hold()
+	rows := in.Rows
+	if len(chosen.rows) < in.Rows.Rows() {
+		rows = d.opts.Select(in.Rows, chosen.rows)
+		defer rows.Release()
+	}
+	out := relay.Batch[P]{Rows: rows, IDs: relay.KeyIDs(d.opts.Name, chosen.ids), Unit: unit}
+	if err := d.opts.To.Publish(scope, root, out); err != nil {
+		root.Fail(err) // most often a share of it failed with the same
+		return
+	}
+	root.Ack()
+}
+
+// choice is what became of the rows of one delivery.
+type choice struct {
+	reservation *Reservation
+	rows        []int32
+	ids         []string
+	duplicates  int
+	holders     []*Reservation
+}
+
+func (d *Deduplicator[P]) choose(k *keys, in relay.Delivery[P]) choice {
+	c := choice{reservation: &Reservation{}}
+	now := d.now()
+	for row := range in.Rows.Rows() {
+		text, err := d.opts.Key(in.Rows, row)
+		if err != nil {
+			d.opts.Refuse(in.Rows, row, err)
+			continue
+		}
+		key := compactKey(text)
+		verdict, holder := k.space.Reserve(now, key, c.reservation)
+		switch verdict {
+		case Fresh:
+			c.rows = append(c.rows, int32(row))
+			c.ids = append(c.ids, k.prefix+key)
+		case Held:
+			c.duplicates++
+			c.hold(holder)
+		case Known:
+			c.duplicates++
+		}
+	}
+	return c
+}
+
+// hold notes a holder once. A repetition within the delivery itself needs no note: both have one fate.
+func (c *choice) hold(holder *Reservation) {
+	if holder == c.reservation {
+		return
+	}
+	for _, known := range c.holders {
+		if known == holder {
+			return
+		}
+	}
+	c.holders = append(c.holders, holder)
+}
+
+// follow ties a share to reservations that are not resolved: one more share for each, which ends as that one does.
+func follow(share *ack.Share, holders []*Reservation) {
+	shares := share.Attach(len(holders))
+	for i, holder := range holders {
+		holder.followers = append(holder.followers, &shares[i])
+	}
+}
+
+// Settled implements sink.Settler. The lane learns before the source does: a record that is sent again finds its key
+// released, and a duplicate finds it committed.
+func (t *ticket[P]) Settled(err error) {
+	t.lane.Complete(task[P]{ticket: t, err: err})
+	if err != nil {
+		t.share.Fail(err)
+		return
+	}
+	t.share.Ack()
+}
+
+// settle is the lane's side of it. After a fence nobody knows whether the keys are durable: they stay reserved, so
+// that nothing with such a key passes in this life of the node.
+func (t *ticket[P]) settle(k *Keyspace, err error) {
+	switch {
+	case err == nil:
+		k.Commit(t.reservation)
+	case !errors.Is(err, sink.ErrFenced):
+		k.Release(t.reservation)
+	}
+	for _, share := range t.reservation.followers {
+		if err == nil {
+			share.Ack()
+		} else {
+			share.Fail(fmt.Errorf("the record that this one repeats: %w", err))
+		}
+	}
+	t.reservation.followers = nil
+}

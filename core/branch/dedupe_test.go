@@ -1,0 +1,242 @@
+package branch_test
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/millrace-dev/millrace/core/ack"
+	"github.com/millrace-dev/millrace/core/branch"
+	"github.com/millrace-dev/millrace/core/relay"
+	"github.com/millrace-dev/millrace/core/sched"
+	"github.com/millrace-dev/millrace/core/sink"
+	"github.com/millrace-dev/millrace/core/sink/vfs"
+	"github.com/millrace-dev/millrace/core/store"
+	"github.com/millrace-dev/millrace/core/store/memory"
+)
+
+// records is a payload: one key per row.
+type records []string
+
+func (r records) Rows() int { return len(r) }
+func (records) Retain()     {}
+func (records) Release()    {}
+
+func pickRecords(r records, rows []int32) records {
+	out := make(records, len(rows))
+	for i, row := range rows {
+		out[i] = r[row]
+	}
+	return out
+}
+
+var errNoKey = errors.New("no key")
+
+const output = "unique.ndjson"
+
+// outside is what survives a node.
+type outside struct {
+	s      sched.Scheduler
+	disk   vfs.Crashable
+	store  store.Store
+	engine *memory.Engine
+	keep   time.Duration
+	split  func(records) []branch.Part
+}
+
+func newOutside(s sched.Scheduler, faults memory.Options) *outside {
+	o := &outside{s: s, keep: time.Hour}
+	o.store, o.engine = memory.Open(s, faults)
+	return o
+}
+
+// times returns how often the key is in the file.
+func (o *outside) times(key string) int { return bytes.Count(o.disk.Content(output), []byte(key+"\n")) }
+
+// node is one life of a node: intake → deduplicator → file sink, and whatever else reads the output.
+type node struct {
+	o       *outside
+	scope   *sched.Scope
+	in, out *relay.Relay[records]
+	point   *sink.Point
+	dedupe  *branch.Deduplicator[records]
+	intake  *relay.Consumer[records]
+	refused []string
+	ids     []string
+	extra   []*relay.Consumer[records]
+	failed  error
+	fenced  error
+}
+
+// boot builds the node; start runs it. In between a check may attach more consumers.
+func (o *outside) boot() (*node, error) {
+	n := &node{o: o, scope: o.s.NewScope("node")}
+	n.in, n.out = relay.New[records](o.s, "in"), relay.New[records](o.s, "out")
+	n.point = sink.NewPoint(o.s, o.store, &o.disk, sink.Options{Files: []string{output}})
+	if err := n.point.Open(n.scope); err != nil {
+		return nil, err
+	}
+	n.intake = n.in.Attach("dedupe", 2)
+	n.dedupe = branch.NewDeduplicator(o.s, branch.DedupeOptions[records]{
+		Name: "dedupe", Keep: o.keep, From: n.intake, To: n.out, Point: n.point, Store: o.store,
+		Key: func(r records, row int) (string, error) {
+			if strings.HasPrefix(r[row], "bad") {
+				return "", errNoKey
+			}
+			return r[row], nil
+		},
+		Refuse:   func(r records, row int, _ error) { n.refused = append(n.refused, r[row]) },
+		Select:   pickRecords,
+		Split:    o.split,
+		Branches: branch.Options{Max: 2, Queue: 2, TTL: time.Minute},
+	})
+	return n, nil
+}
+
+// start runs the node. When the intake was removed and everything admitted has ended, the rest ends too.
+func (n *node) start() {
+	file := &sink.FileSink[records]{From: n.out.Attach("file", 2), Point: n.point, Encode: encode}
+	n.o.s.Go(n.scope, "dispatch", func() {
+		n.failed = n.dedupe.Dispatch(n.scope)
+		for _, c := range append(n.extra, file.From) {
+			c.Remove()
+		}
+		n.point.Close()
+	})
+	n.o.s.Go(n.scope, "lane", func() { n.dedupe.Work(n.scope) })
+	n.o.s.Go(n.scope, "file", func() { n.failed = errors.Join(n.failed, file.Run(n.scope)) })
+	n.o.s.Go(n.scope, "point", func() { n.fenced = n.point.Run(n.scope) })
+}
+
+func encode(r records) ([]byte, error) {
+	var out []byte
+	for _, key := range r {
+		out = append(append(out, key...), '\n')
+	}
+	return out, nil
+}
+
+// send is one attempt of a source; it returns when the attempt has ended.
+func (n *node) send(keys records) (ack.Outcome, error) {
+	reply := ack.NewReply(n.o.s)
+	root := ack.New(n.o.s, reply)
+	lines := make([]int32, len(keys))
+	err := n.in.Publish(n.scope, root, relay.Batch[records]{Rows: keys, IDs: relay.LineIDs("source", lines)})
+	if err != nil {
+		root.Fail(err)
+	} else {
+		root.Ack()
+	}
+	return reply.Wait(n.scope)
+}
+
+// stop lets what was admitted end, and then every task.
+func (n *node) stop() error {
+	n.intake.Remove()
+	n.scope.Join()
+	return errors.Join(n.failed, n.fenced)
+}
+
+func TestDeduplicatorLetsTheFirstOfEachKeyPass(t *testing.T) {
+	o := newOutside(sched.Scheduler{}, memory.Options{})
+	n, err := o.boot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	flow := n.out.Attach("flow", 8)
+	n.start()
+	o.s.Go(n.scope, "flow", func() {
+		for {
+			d, err := flow.Receive(n.scope, nil)
+			if err != nil {
+				return
+			}
+			for row := range d.Rows {
+				n.ids = append(n.ids, d.IDs.At(row))
+			}
+			d.Share.Ack()
+		}
+	})
+	long := strings.Repeat("x", 1000)
+	for _, sent := range []struct {
+		keys       records
+		duplicates int64
+	}{
+		{records{"a", "b", "a"}, 1},
+		{records{"b", "c", "bad1"}, 1},
+		{records{"a", "b", "c"}, 3},
+		{records{"bad2"}, 0},
+		{records{long, long}, 1},
+		{records{}, 0},
+	} {
+		o, err := n.send(sent.keys)
+		if err != nil || o.Err != nil || o.Duplicates != sent.duplicates {
+			t.Fatalf("sent %v: %+v, %v", sent.keys, o, err)
+		}
+	}
+	flow.Remove()
+	if err := n.stop(); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := string(o.disk.Content(output)), "a\nb\nc\n"+long+"\n"; got != want {
+		t.Fatalf("file %q", got)
+	}
+	if !slices.Equal(n.refused, []string{"bad1", "bad2"}) {
+		t.Fatalf("refused %v", n.refused)
+	}
+	if !slices.Equal(n.ids[:3], []string{"dedupe/-/=a", "dedupe/-/=b", "dedupe/-/=c"}) || len(n.ids[3]) > 128 {
+		t.Fatalf("ids %v", n.ids)
+	}
+
+	// The next life knows the keys from the store.
+	n, err = o.boot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.start()
+	if o, err := n.send(records{"c", long, "d"}); err != nil || o.Err != nil || o.Duplicates != 2 {
+		t.Fatalf("sent again: %+v, %v", o, err)
+	}
+	if err := n.stop(); err != nil || o.times("d") != 1 {
+		t.Fatalf("%v, d is there %d times", err, o.times("d"))
+	}
+}
+
+func TestBranchesHaveKeysOfTheirOwn(t *testing.T) {
+	o := newOutside(sched.Scheduler{}, memory.Options{})
+	o.split = func(r records) []branch.Part {
+		var parts []branch.Part
+		for row, key := range r {
+			name, _, _ := strings.Cut(key, ":")
+			at := slices.IndexFunc(parts, func(p branch.Part) bool { return p.Branch == name })
+			if at < 0 {
+				at = len(parts)
+				parts = append(parts, branch.Part{Branch: name})
+			}
+			parts[at].Rows = append(parts[at].Rows, int32(row))
+		}
+		return parts
+	}
+	n, err := o.boot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.start()
+	// Three branches and room for two: those evicted find their keys again.
+	for _, keys := range []records{{"x:1", "y:1", "x:1"}, {"z:1"}, {"x:1", "y:1"}, {"z:1", "z:2"}} {
+		if o, err := n.send(keys); err != nil || o.Err != nil {
+			t.Fatalf("sent %v: %v, %v", keys, o.Err, err)
+		}
+	}
+	if err := n.stop(); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"x:1", "y:1", "z:1", "z:2"} {
+		if o.times(key) != 1 {
+			t.Fatalf("%s is there %d times in %q", key, o.times(key), o.disk.Content(output))
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package branch
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/millrace-dev/millrace/core/sched"
+	"github.com/millrace-dev/millrace/core/store"
+)
+
+// KeyStore is the part of a store from which a branch reads its keys. Every store.Store has it.
+type KeyStore interface {
+	Rows(scope *sched.Scope, space, after string, limit int) ([]store.Row, store.Ticket, error)
+	WaitDurable(scope *sched.Scope, t store.Ticket) error
+}
+
+// KeySpace returns the space of a deduplicator's keys. Its rows expire: the store removes them when it is told to.
+func KeySpace(name string) string { return "dedupe/" + name }
+
+const (
+	maxPlainKey = 256
+	restorePage = 1000
+)
+
+// branchPrefix is what the durable keys of a branch begin with. Branch keys have any length, so it is a digest.
+func branchPrefix(branch string) string {
+	if branch == "" {
+		return "-/"
+	}
+	sum := sha256.Sum256([]byte(branch))
+	return hex.EncodeToString(sum[:16]) + "/"
+}
+
+// compactKey bounds a key: a long one is replaced by its digest.
+func compactKey(key string) string {
+	if len(key) <= maxPlainKey {
+		return "=" + key
+	}
+	sum := sha256.Sum256([]byte(key))
+	return "#" + hex.EncodeToString(sum[:])
+}
+
+// rows returns the durable form of a reservation.
+func (d *Deduplicator[P]) rows(prefix string, r *Reservation) []store.Row {
+	rows := make([]store.Row, 0, r.Len())
+	space := KeySpace(d.opts.Name)
+	r.Keys(func(key string, first time.Time) {
+		rows = append(rows, store.Row{
+			Space: space, Key: prefix + key, Expires: first.Add(d.opts.Keep),
+			Value: binary.BigEndian.AppendUint64(nil, uint64(first.UnixNano())),
+		})
+	})
+	return rows
+}
+
+// now is wall time alone: it is compared with times of an earlier life, which have no monotonic reading.
+func (d *Deduplicator[P]) now() time.Time { return d.s.Now().Round(0) }
+
+// restore reads the keys of a branch, and returns when they are known to be durable: duplicates are acknowledged
+// because of them.
+func (d *Deduplicator[P]) restore(scope *sched.Scope, prefix string) (*Keyspace, error) {
+	k := NewKeyspace(d.s, d.opts.Name, d.opts.Keep)
+	now := d.now()
+	var newest store.Ticket
+	for after := prefix; ; {
+		rows, ticket, err := d.opts.Store.Rows(scope, KeySpace(d.opts.Name), after, restorePage)
+		if err != nil {
+			return nil, fmt.Errorf("read keys of %s: %w", d.opts.Name, err)
+		}
+		newest = max(newest, ticket)
+		for _, row := range rows {
+			if !strings.HasPrefix(row.Key, prefix) {
+				rows = nil
+				break
+			}
+			if len(row.Value) != 8 {
+				return nil, fmt.Errorf("read keys of %s: key %q has a value of %d bytes", d.opts.Name, row.Key, len(row.Value))
+			}
+			first := time.Unix(0, int64(binary.BigEndian.Uint64(row.Value)))
+			if first.Add(d.opts.Keep).After(now) {
+				k.Restore(strings.TrimPrefix(row.Key, prefix), first)
+			}
+			after = row.Key
+		}
+		if len(rows) < restorePage {
+			break
+		}
+	}
+	if err := d.opts.Store.WaitDurable(scope, newest); err != nil {
+		return nil, fmt.Errorf("read keys of %s: %w", d.opts.Name, err)
+	}
+	return k, nil
+}
