@@ -162,7 +162,10 @@ func (w *World) apply(t *task, o *object, a sched.Arm) sched.Grant {
 
 // meet completes a rendezvous: the partner's wait is over, and the caller moves the value.
 func (w *World) meet(t *task, o *object, op sched.Op) sched.Grant {
-	p := o.partner(op, t, int(w.draw(uint64(o.partners(op, t)))))
+	p := o.partner(op, t, -1)
+	for range w.draw(uint64(o.partners(op, t))) {
+		p = o.partner(op, t, p.id)
+	}
 	index, slot := 0, p.slot
 	for i := range p.arms {
 		if p.group == nil && p.arms[i].H == &o.hook && p.arms[i].Op == op {
@@ -170,6 +173,9 @@ func (w *World) meet(t *task, o *object, op sched.Op) sched.Grant {
 		}
 	}
 	p.granted, p.grant = true, sched.Grant{Index: index, Done: true}
+	if w.footprints {
+		w.foot = w.foot.add((footTask+uint32(p.id))<<2 | modeWrite)
+	}
 	if p.group != nil {
 		p.group.remove(p)
 		w.enlist(p)
@@ -189,7 +195,7 @@ func (b *backend) Try(a sched.Arm) sched.Grant {
 	w := (*World)(b)
 	b.Point(a.H, a.Op)
 	t, o := w.current, w.objectOf(a.H)
-	met := a.Op == sched.OpSend && o.unbuffered() && o.partners(sched.OpRecv, t) > 0
+	met := a.Op == sched.OpSend && o.unbuffered() && o.partner(sched.OpRecv, t, -1) != nil
 	if !met && !o.can(a.Op, t) {
 		return sched.Grant{Index: sched.NotReady}
 	}

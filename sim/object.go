@@ -58,7 +58,7 @@ func (o *object) can(op sched.Op, t *task) bool {
 	case sched.OpSend: // a rendezvous is led by its receiver: a waiting sender goes on when it was met
 		return o.closed || o.n < o.capacity
 	case sched.OpRecv:
-		return o.n > 0 || o.closed || (o.capacity == 0 && o.partners(sched.OpSend, t) > 0)
+		return o.n > 0 || o.closed || (o.capacity == 0 && o.partner(sched.OpSend, t, -1) != nil)
 	case sched.OpWGWait:
 		return o.n == 0
 	case sched.OpDone:
@@ -84,32 +84,29 @@ func (t *task) waitsTo(op sched.Op, o *object) bool {
 // partners counts the tasks, except self, that wait to perform op on an unbuffered channel.
 func (o *object) partners(op sched.Op, self *task) int {
 	n := 0
-	for i := 0; o.partner(op, self, i) != nil; i++ {
+	for t := o.partner(op, self, -1); t != nil; t = o.partner(op, self, t.id) {
 		n++
 	}
 	return n
 }
 
-// partner returns the i-th of them, or nil. Which one a rendezvous takes is a data choice and not the order in which they
-// began to wait: the step that ends by waiting would otherwise conflict with every other such step.
-func (o *object) partner(op sched.Op, self *task, i int) *task {
+// partner returns the one with the lowest id above after, or nil. Which of them a rendezvous takes is a data choice and not the order in
+// which they began to wait: the step that ends by waiting would otherwise conflict with every other such step.
+func (o *object) partner(op sched.Op, self *task, after int32) (best *task) {
+	better := func(t *task) bool {
+		return t != self && !t.granted && t.id > after && (best == nil || t.id < best.id)
+	}
 	for _, t := range o.groupOf(op).tasks {
-		if t != self && !t.granted {
-			if i == 0 {
-				return t
-			}
-			i--
+		if better(t) {
+			best = t
 		}
 	}
 	for _, t := range o.multi {
-		if t != self && !t.granted && t.waitsTo(op, o) {
-			if i == 0 {
-				return t
-			}
-			i--
+		if better(t) && t.waitsTo(op, o) {
+			best = t
 		}
 	}
-	return nil
+	return best
 }
 
 // armReady reports whether one arm can be taken.

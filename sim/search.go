@@ -176,6 +176,7 @@ const (
 const (
 	footNode  uint32 = 1 << 8  // + index of the node: a step of its tasks reads it, its crash writes it
 	footOwner uint32 = 1 << 16 // + index of the owner; 0: the check, when it has an invariant of its own
+	footTask  uint32 = 1 << 18 // + id of a task: who leads its rendezvous writes it
 )
 
 const footObject uint32 = 1 << 20
@@ -264,8 +265,9 @@ func (w *World) tread(h *sched.Hook, op sched.Op, result uint64) {
 	case sched.OpChoose:
 		return // explored by value
 	case sched.OpSend, sched.OpRecv:
-		if w.current.met { // its partner's step did it
-			w.current.met = false
+		if t := w.current; t.met { // its partner's step did it
+			t.met = false
+			w.foot = w.foot.add((footTask+uint32(t.id))<<2 | modeRead)
 			return
 		}
 	case sched.OpExternal:
