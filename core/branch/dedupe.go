@@ -11,6 +11,9 @@ import (
 	"github.com/millrace-dev/millrace/core/sink"
 )
 
+// ErrKeys fails a delivery for whose keys a branch has no room.
+var ErrKeys = errors.New("branch: too many keys are kept")
+
 // Part is the rows of a batch that belong to one branch.
 type Part struct {
 	Branch string
@@ -23,6 +26,9 @@ type DedupeOptions[P relay.Payload] struct {
 	Name string
 	// Keep is how long a key is kept from its first sight; positive.
 	Keep time.Duration
+	// MaxKeys bounds the keys of one branch. A delivery that would go above it fails and comes again, when older keys
+	// may have expired: forgetting one early would let its duplicates pass. 0: no bound.
+	MaxKeys int
 	// From and To are where rows come from and go to. To's consumers commit with Point.
 	From  *relay.Consumer[P]
 	To    *relay.Relay[P]
@@ -135,31 +141,64 @@ func (d *Deduplicator[P]) sweep(timer *sched.Timer) {
 	timer.Reset(next.Sub(d.s.Now()))
 }
 
-// admit hands a delivery to its branch, or its parts to theirs, each with a share of its own.
+// admit hands a delivery to its branch, or its parts to theirs, each with a share of its own. A part is never larger than a
+// unit of the commit point.
 func (d *Deduplicator[P]) admit(scope *sched.Scope, in relay.Delivery[P]) {
-	if d.opts.Split == nil {
-		d.enter(d.table.Admit(scope, "", task[P]{delivery: in}), in)
+	if d.opts.Split == nil && in.Rows.Rows() <= sink.MaxUnitRows {
+		d.enter(scope, "", in)
 		return
 	}
-	parts := d.opts.Split(in.Rows)
-	if len(parts) == 1 {
-		d.enter(d.table.TryAdmit(scope, parts[0].Branch, task[P]{delivery: in}), in)
+	parts := d.parts(in.Rows)
+	if len(parts) == 1 && len(parts[0].Rows) == in.Rows.Rows() {
+		d.enter(scope, parts[0].Branch, in)
 		return
 	}
 	shares := in.Share.Attach(len(parts))
 	for i, part := range parts {
-		piece := relay.Delivery[P]{Share: &shares[i], Batch: relay.Batch[P]{
+		d.enter(scope, part.Branch, relay.Delivery[P]{Share: &shares[i], Batch: relay.Batch[P]{
 			Rows: d.opts.Select(in.Rows, part.Rows), IDs: in.IDs.Select(part.Rows), Unit: in.Unit,
-		}}
-		d.enter(d.table.TryAdmit(scope, part.Branch, task[P]{delivery: piece}), piece)
+		}})
 	}
 	in.Rows.Release()
 	in.Share.Ack()
 }
 
-// enter gives a delivery back that was not admitted.
-func (d *Deduplicator[P]) enter(err error, in relay.Delivery[P]) {
-	if err != nil {
+// parts splits by branch, and then by the bound of a unit.
+func (d *Deduplicator[P]) parts(rows P) []Part {
+	if d.opts.Split == nil {
+		return bounded(nil, Part{Rows: sequence(rows.Rows())})
+	}
+	var parts []Part
+	for _, part := range d.opts.Split(rows) {
+		parts = bounded(parts, part)
+	}
+	return parts
+}
+
+func bounded(parts []Part, part Part) []Part {
+	for len(part.Rows) > sink.MaxUnitRows {
+		parts = append(parts, Part{Branch: part.Branch, Rows: part.Rows[:sink.MaxUnitRows]})
+		part.Rows = part.Rows[sink.MaxUnitRows:]
+	}
+	return append(parts, part)
+}
+
+func sequence(n int) []int32 {
+	rows := make([]int32, n)
+	for i := range rows {
+		rows[i] = int32(i)
+	}
+	return rows
+}
+
+// enter admits a delivery, or gives it back to its source. A branch among many that is full refuses, so that it does not
+// hold up the others; a single one waits.
+func (d *Deduplicator[P]) enter(scope *sched.Scope, name string, in relay.Delivery[P]) {
+	admit := d.table.Admit
+	if d.opts.Split != nil {
+		admit = d.table.TryAdmit
+	}
+	if err := admit(scope, name, task[P]{delivery: in}); err != nil {
 		in.Rows.Release()
 		in.Share.Fail(err)
 	}
@@ -202,6 +241,11 @@ func (d *Deduplicator[P]) receive(scope *sched.Scope, l *Lane[*keys, task[P]], k
 // pass reserves the keys of a delivery and publishes the rows that were first.
 func (d *Deduplicator[P]) pass(scope *sched.Scope, l *Lane[*keys, task[P]], k *keys, in relay.Delivery[P]) {
 	chosen := d.choose(k, in)
+	if d.opts.MaxKeys > 0 && k.space.Len() > d.opts.MaxKeys && len(chosen.rows) > 0 {
+		k.space.Release(chosen.reservation)
+		in.Share.Fail(fmt.Errorf("branch %q of %s: %w: at most %d", l.Key(), d.opts.Name, ErrKeys, d.opts.MaxKeys))
+		return
+	}
 	in.Share.Duplicates(chosen.duplicates)
 	follow(in.Share, chosen.holders)
 	if len(chosen.rows) == 0 {

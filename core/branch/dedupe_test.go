@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -39,12 +40,13 @@ const output = "unique.ndjson"
 
 // outside is what survives a node.
 type outside struct {
-	s      sched.Scheduler
-	disk   vfs.Crashable
-	store  store.Store
-	engine *memory.Engine
-	keep   time.Duration
-	split  func(records) []branch.Part
+	s       sched.Scheduler
+	disk    vfs.Crashable
+	store   store.Store
+	engine  *memory.Engine
+	keep    time.Duration
+	maxKeys int
+	split   func(records) []branch.Part
 }
 
 func newOutside(s sched.Scheduler, faults memory.Options) *outside {
@@ -81,7 +83,7 @@ func (o *outside) boot() (*node, error) {
 	}
 	n.intake = n.in.Attach("dedupe", 2)
 	n.dedupe = branch.NewDeduplicator(o.s, branch.DedupeOptions[records]{
-		Name: "dedupe", Keep: o.keep, From: n.intake, To: n.out, Point: n.point, Store: o.store,
+		Name: "dedupe", Keep: o.keep, MaxKeys: o.maxKeys, From: n.intake, To: n.out, Point: n.point, Store: o.store,
 		Key: func(r records, row int) (string, error) {
 			if strings.HasPrefix(r[row], "bad") {
 				return "", errNoKey
@@ -238,5 +240,48 @@ func TestBranchesHaveKeysOfTheirOwn(t *testing.T) {
 		if o.times(key) != 1 {
 			t.Fatalf("%s is there %d times in %q", key, o.times(key), o.disk.Content(output))
 		}
+	}
+}
+
+func TestLargeBatchesAreCutIntoUnits(t *testing.T) {
+	o := newOutside(sched.Scheduler{}, memory.Options{})
+	n, err := o.boot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.start()
+	keys := make(records, 2*sink.MaxUnitRows+1)
+	for i := range keys {
+		keys[i] = "k" + strconv.Itoa(i)
+	}
+	if o, err := n.send(keys); err != nil || o.Err != nil || o.Duplicates != 0 {
+		t.Fatalf("%+v, %v", o, err)
+	}
+	if err := n.stop(); err != nil {
+		t.Fatal(err)
+	}
+	if n := bytes.Count(o.disk.Content(output), []byte("\n")); n != len(keys) {
+		t.Fatalf("%d rows in the file, sent %d", n, len(keys))
+	}
+}
+
+func TestFullBranchRefusesNewKeysAndKnowsItsOwn(t *testing.T) {
+	o := newOutside(sched.Scheduler{}, memory.Options{})
+	o.maxKeys = 2
+	n, err := o.boot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.start()
+	for _, sent := range []struct {
+		keys records
+		want error
+	}{{records{"a", "b"}, nil}, {records{"a", "c"}, branch.ErrKeys}, {records{"b", "a"}, nil}} {
+		if o, err := n.send(sent.keys); err != nil || !errors.Is(o.Err, sent.want) {
+			t.Fatalf("sent %v: %v, %v, want %v", sent.keys, o.Err, err, sent.want)
+		}
+	}
+	if err := n.stop(); err != nil || o.times("c") != 0 {
+		t.Fatalf("%v; c is in the file %d times", err, o.times("c"))
 	}
 }
