@@ -3,6 +3,8 @@ package sim
 import (
 	"os"
 	"testing"
+
+	"go.uber.org/goleak"
 )
 
 // childVar names the child that a process of this test binary is to be, instead of running tests: for what ends its
@@ -14,5 +16,5 @@ func TestMain(m *testing.M) {
 		child()
 		os.Exit(0)
 	}
-	Main(m)
+	goleak.VerifyTestMain(m)
 }

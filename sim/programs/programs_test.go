@@ -1,10 +1,18 @@
 package programs_test
 
 import (
+	"iter"
 	"testing"
 
 	"github.com/millrace-dev/millrace/sim"
+	"github.com/millrace-dev/millrace/sim/inventory"
 	"github.com/millrace-dev/millrace/sim/programs"
+)
+
+var (
+	_ = inventory.Planted("planted/lost-update", "two tasks load a counter and store it plus one")
+	_ = inventory.Planted("planted/bounded-buffer", "one condition for two conditions, signalled one at a time")
+	_ = inventory.Planted("planted/deep-3", "an order that takes several switches")
 )
 
 func TestMain(m *testing.M) { sim.Main(m) }
@@ -75,3 +83,14 @@ func BenchmarkLock2HB(b *testing.B)    { benchmark(b, programs.Lock(2, 1000)) }
 func BenchmarkLock5(b *testing.B)      { benchmark(b, programs.Lock(5, 2000), sim.WithoutRaces()) }
 func BenchmarkLock100(b *testing.B)    { benchmark(b, programs.Lock(100, 100), sim.WithoutRaces()) }
 func BenchmarkSB(b *testing.B)         { benchmark(b, programs.StoreBuffering, sim.WithoutRaces()) }
+
+func BenchmarkPull(b *testing.B) {
+	next, stop := iter.Pull(func(yield func(int) bool) {
+		for yield(0) {
+		}
+	})
+	defer stop()
+	for range b.N {
+		next()
+	}
+}
