@@ -30,6 +30,14 @@ test-deadlock *args:
 fuzz *args:
     @go run ./cmd/verify fuzz "$@"
 
+# traces of simulated runs judged by the specifications: [FILTER]
+test-traces *args:
+    @go run ./cmd/verify test-traces "$@"
+
+# the demo's account over random kills and failpoints: [--runs N] [--seed S]
+crash *args:
+    @go run ./cmd/verify crash "$@"
+
 # one recorded execution again, in a fresh process: FILE
 replay *args:
     @go run ./cmd/verify replay "$@"

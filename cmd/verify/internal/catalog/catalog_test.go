@@ -55,7 +55,7 @@ func TestSimPlanted(t *testing.T) { sim.Planted(t, "planted/deadlock", nil) }
 
 func TestUnit(t *testing.T) {}
 
-func TestMain(m *testing.M) {}
+func TestMain(m *testing.M) { sim.Main(m) }
 
 func FuzzRow(f *testing.F) {}
 `
@@ -156,6 +156,7 @@ func TestLoadFaultsContradictionsBetweenFiles(t *testing.T) {
 		"core/b/inventory_test.go:5: owner L3 is declared already at core/a/inventory_test.go:5",
 		"core/a/testdata/mutants/L3.orphan.mutant:1: no owner declares this mutant",
 		"core/a/a_test.go:3: check L3/a is run by TestSimA and by TestSimB",
+		"core/a/a_test.go:1: package core/a has tests, but no TestMain",
 	} {
 		found := false
 		for _, f := range c.Faults {

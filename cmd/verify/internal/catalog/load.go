@@ -76,6 +76,7 @@ func modulePath(root string) (string, error) {
 type testPackage struct {
 	functions map[string]*function
 	tests     []*Test
+	first     Position // of its first test file
 }
 
 type function struct {
@@ -125,7 +126,7 @@ func (l *loader) parse(path string) error {
 	dir := l.relative(filepath.Dir(path))
 	pkg := l.packages[dir]
 	if pkg == nil {
-		pkg = &testPackage{functions: map[string]*function{}}
+		pkg = &testPackage{functions: map[string]*function{}, first: Position{l.relative(path), 1}}
 		l.packages[dir] = pkg
 	}
 	alias := inventoryName(file)
@@ -197,7 +198,10 @@ func (f *function) visit(n ast.Node) bool {
 // collectTests gives each test its literals, those of its own body apart from those of the functions of
 // its package that it mentions.
 func (l *loader) collectTests() {
-	for _, pkg := range l.packages {
+	for dir, pkg := range l.packages {
+		if len(pkg.tests) > 0 && !pkg.checksLeaks() {
+			l.catalog.fault(pkg.first, "package %s has tests, but no TestMain that calls sim.Main or goleak.VerifyTestMain", dir)
+		}
 		for _, t := range pkg.tests {
 			t.direct = pkg.functions[t.Name].literals
 			t.reached = pkg.reach(t.Name)
@@ -207,6 +211,12 @@ func (l *loader) collectTests() {
 	slices.SortFunc(l.catalog.Tests, func(a, b *Test) int {
 		return cmp.Or(cmp.Compare(a.Dir, b.Dir), cmp.Compare(a.Name, b.Name))
 	})
+}
+
+// checksLeaks reports whether the package's TestMain looks for goroutines that its tests leave.
+func (p *testPackage) checksLeaks() bool {
+	f := p.functions["TestMain"]
+	return f != nil && (f.calls["VerifyTestMain"] || f.calls["sim"] && f.calls["Main"])
 }
 
 func (p *testPackage) reach(name string) map[string]bool {

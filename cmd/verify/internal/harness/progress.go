@@ -111,15 +111,15 @@ func (p *Progress) line(elapsed time.Duration) string {
 
 // Table prints rows under a header, in aligned columns.
 func (l *Lab) Table(header []string, rows [][]string) {
-	w := tabwriter.NewWriter(l.Stdout, 2, 0, 2, ' ', 0)
-	write := func(cells []string) {
-		fmt.Fprintln(w, strings.TrimRight("  "+strings.Join(cells, "\t"), "\t "))
+	var text strings.Builder
+	w := tabwriter.NewWriter(&text, 2, 0, 2, ' ', 0)
+	for _, row := range append([][]string{header}, rows...) {
+		fmt.Fprintln(w, "  "+strings.Join(row, "\t"))
 	}
-	write(header)
-	for _, row := range rows {
-		write(row)
+	w.Flush() //nolint:errcheck // into memory
+	for line := range strings.Lines(text.String()) {
+		l.Printf("%s\n", strings.TrimRight(line, " \n"))
 	}
-	w.Flush() //nolint:errcheck // see Printf
 }
 
 // Count writes a number for people: 12,345.
