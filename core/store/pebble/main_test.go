@@ -1,39 +1,16 @@
 package pebble_test
 
 import (
+	"os"
 	"testing"
 
-	"github.com/millrace-dev/millrace/core/store"
-	"github.com/millrace-dev/millrace/core/store/pebble"
-	"github.com/millrace-dev/millrace/core/store/pebble/crashfs"
-	"github.com/millrace-dev/millrace/core/store/storetest"
 	"github.com/millrace-dev/millrace/sim"
 )
 
+// TestMain runs the package's tests, or, in a child process that a test of halts has started, the program that halts.
 func TestMain(m *testing.M) {
-	if halted() {
-		return
+	if name := os.Getenv(haltVar); name != "" {
+		os.Exit(haltProgram(name))
 	}
 	sim.Main(m)
 }
-
-func TestConformance(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) store.Store {
-		st, _, err := pebble.Open(nil, pebble.Options{Dir: "/data", FS: crashfs.New()})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return st
-	})
-}
-
-func TestConformanceOnDisk(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) store.Store {
-		st, _, err := pebble.Open(nil, pebble.Options{Dir: t.TempDir()})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return st
-	})
-}
-func halted() bool { return false }
