@@ -92,7 +92,28 @@ func (cp *compiler) actPred(x syntax.Expr, e env, k Act) Act {
 	if n.lvl >= 3 {
 		loadFail(e.sc.file, x.Pos(), "a temporal formula cannot be part of an action")
 	}
+	if e.enab && n.lvl >= 2 {
+		p = optimistic(p)
+	}
 	return func(c *Ctx) bool { return p(c) && k(c) }
+}
+
+// optimistic decides a condition of ENABLED on variables that the action does not assign, which
+// happens when a refinement substitutes an expression for a variable: some value is taken to exist.
+func optimistic(p Pred) Pred {
+	return func(c *Ctx) (ok bool) {
+		saved, depth, cur, next := c.f, c.depth, c.Cur, c.Next
+		defer func() {
+			if r := recover(); r != nil {
+				e, is := r.(*Error)
+				if !is || !e.unassigned {
+					panic(r)
+				}
+				c.f, c.depth, c.Cur, c.Next, ok = saved, depth, cur, next, true
+			}
+		}()
+		return p(c)
+	}
 }
 
 func resetAct(a Act, slots []int) Act {
@@ -171,9 +192,15 @@ func (cp *compiler) actOp(x *syntax.Op, e env, k Act) Act {
 		if v, ok := cp.assignable(x.Args[0], e); ok {
 			return cp.assign(v, x, e, k)
 		}
+		if s, ok := cp.substituted(x.Args[0], e, true); ok {
+			return pseudoAssign(s.slot, cp.compile(x.Args[1], e).fn, e.place(x.P), k)
+		}
 	case "\\in":
 		if v, ok := cp.assignable(x.Args[0], e); ok {
 			return cp.assignIn(v, x, e, k)
+		}
+		if s, ok := cp.substituted(x.Args[0], e, true); ok {
+			return pseudoAssignIn(s.slot, cp.compile(x.Args[1], e).fn, e.place(x.P), k)
 		}
 	case "UNCHANGED":
 		if e.mode == assignNext && !e.primed {
@@ -202,7 +229,7 @@ func (cp *compiler) actOp(x *syntax.Op, e env, k Act) Act {
 // assignable reports the variable that x denotes when the action assigns it: x' in a next-state
 // relation, x in an initial one.
 func (cp *compiler) assignable(x syntax.Expr, e env) (*symbol, bool) {
-	x = strip(x)
+	x, e = cp.follow(strip(x), e)
 	if e.mode == assignNext {
 		p, ok := x.(*syntax.Op)
 		if !ok || p.Name != "'" || e.primed {
@@ -217,6 +244,22 @@ func (cp *compiler) assignable(x syntax.Expr, e env) (*symbol, bool) {
 		return nil, false
 	}
 	return cp.variable(x, e)
+}
+
+// follow replaces a parameter by the argument that is substituted for it.
+func (cp *compiler) follow(x syntax.Expr, e env) (syntax.Expr, env) {
+	for range 50 {
+		r, ok := x.(*syntax.Ref)
+		if !ok || len(r.Parts) != 1 || len(r.Parts[0].Args) > 0 {
+			break
+		}
+		s := e.sc.lookup(r.Parts[0].Name)
+		if s == nil || s.kind != symByName || s.lambda != nil {
+			break
+		}
+		x, e = strip(s.expr), e.with(s.sc)
+	}
+	return x, e
 }
 
 func (cp *compiler) variable(x syntax.Expr, e env) (*symbol, bool) {
@@ -295,6 +338,11 @@ func (cp *compiler) actUnchanged(x syntax.Expr, e env, k Act) Act {
 	if v, ok := cp.variable(x, e); ok {
 		return keepVar(v.idx, e.place(x.Pos()), k)
 	}
+	if cp.stands(x, e) {
+		if s, ok := cp.substituted(x, e, false); ok {
+			return pseudoAssign(s.slot, cp.compile(x, e).fn, e.place(x.Pos()), k)
+		}
+	}
 	switch y := strip(x).(type) {
 	case *syntax.Tuple:
 		for i := len(y.Elems) - 1; i >= 0; i-- {
@@ -313,7 +361,41 @@ func (cp *compiler) actUnchanged(x syntax.Expr, e env, k Act) Act {
 		}
 	}
 	p := cp.unchanged(x, e, e.place(x.Pos())).pred
+	if e.enab {
+		p = optimistic(p)
+	}
 	return func(c *Ctx) bool { return p(c) && k(c) }
+}
+
+// stands reports whether x names an expression that is no tuple of variables.
+func (cp *compiler) stands(x syntax.Expr, e env) bool {
+	if !e.enab {
+		return false
+	}
+	for range 50 {
+		switch y := strip(x).(type) {
+		case *syntax.Tuple:
+			return false
+		case *syntax.Ref:
+			if isWord(y) || len(y.Parts) != 1 || len(y.Parts[0].Args) > 0 {
+				return true
+			}
+			s := e.sc.lookup(y.Parts[0].Name)
+			switch {
+			case s == nil:
+				return false
+			case s.kind == symByName && s.lambda == nil:
+				x, e = s.expr, e.with(s.sc)
+			case s.kind == symDef && s.def != nil && len(s.def.Params) == 0 && s.def.Bounds == nil:
+				x, e = s.def.Body, e.with(s.sc)
+			default:
+				return s.kind != symVar
+			}
+		default:
+			return true
+		}
+	}
+	return false
 }
 
 func keepVar(i int, at *place, k Act) Act {

@@ -152,6 +152,10 @@ func (cp *compiler) actBox(x *syntax.Box, e env, k Act) Act {
 	}
 	if x.Angle {
 		same := cp.unchanged(x.V, e, e.place(x.P)).pred
+		if e.enab {
+			different := optimistic(func(c *Ctx) bool { return !same(c) })
+			return cp.act(x.A, e, func(c *Ctx) bool { return different(c) && k(c) })
+		}
 		return cp.act(x.A, e, func(c *Ctx) bool { return !same(c) && k(c) })
 	}
 	a := cp.act(x.A, e, k)
@@ -246,37 +250,6 @@ func (r *actRecorder) action(s *symbol, parent bool) int {
 	}
 	r.infos = append(r.infos, info)
 	return len(r.infos) - 1
-}
-
-// enabled compiles ENABLED A: the action is run from the current state with a fresh next state.
-func (cp *compiler) enabled(x *syntax.Op, e env) node {
-	primed := e.primed
-	e2 := e
-	e2.primed, e2.mode, e2.top = false, assignNext, false
-	if primed {
-		cp.worlds++
-		e2.world = cp.worlds
-	}
-	rec := cp.rec
-	cp.rec = nil
-	a := cp.act(x.Args[0], e2, func(*Ctx) bool { return true })
-	cp.rec = rec
-	n := predNode(func(c *Ctx) bool {
-		cur, next := c.Cur, c.Next
-		if primed {
-			c.Cur = next
-		}
-		c.Next = make([]value.Value, len(cur))
-		ok := a(c)
-		c.Cur, c.Next = cur, next
-		return ok
-	})
-	// Which slots the action reads is not tracked, so ENABLED is never a constant.
-	n.lvl, n.impure = 1, true
-	if primed {
-		n.lvl = 2
-	}
-	return n
 }
 
 // compose compiles A \cdot B: B starts from the states that A reaches.

@@ -65,7 +65,14 @@ func (p *Program) unit(out *modEnv, u syntax.Unit, sub subst, cache map[string]*
 		define(out.sc, u, u.Local, out)
 	case *syntax.Nested:
 		out.nested[u.M.Name] = u.M
+	case *syntax.Text:
+		if u.Name != "" && u.X != nil {
+			define(out.sc, &syntax.Def{Decl: u.Decl, Name: u.Name, Body: u.X}, false, out)
+		}
 	case *syntax.Assume:
+		if u.Name != "" {
+			define(out.sc, &syntax.Def{Decl: u.Decl, Name: u.Name, Body: u.X}, false, out)
+		}
 		if sub == nil {
 			p.assumes = append(p.assumes, assumption{u.X, out.sc})
 		}

@@ -24,6 +24,7 @@ type compiler struct {
 	depth  int
 	late   []*symbol
 	worlds int
+	pseudo map[*symbol]*symbol // inside ENABLED: slots for the next values of substituted expressions
 	rec    *actRecorder
 }
 

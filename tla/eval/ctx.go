@@ -70,6 +70,8 @@ type Error struct {
 	File string
 	Pos  syntax.Pos
 	Msg  string
+	// unassigned says that a primed variable was read before it had a value.
+	unassigned bool
 }
 
 // Error renders file:line:column: message.
@@ -89,7 +91,7 @@ func NewCtx(run *Run, nvars int) *Ctx {
 }
 
 func (c *Ctx) fail(at *place, format string, args ...any) {
-	panic(&Error{at.file, at.pos, fmt.Sprintf(format, args...)})
+	panic(&Error{File: at.file, Pos: at.pos, Msg: fmt.Sprintf(format, args...)})
 }
 
 // Guard calls f and returns a fault of evaluation as an error.

@@ -52,12 +52,12 @@ type Program struct {
 	shared  map[string]*modEnv
 	loading []string
 	root    *modEnv
-	varSyms map[string]*symbol
 	modSubs map[string]map[string]string  // module → name → definition
 	modVals map[string]map[string]*symbol // module → name → value
 	assumes []assumption
 	cp      *compiler
 	regs    bool
+	inGo    map[string]bool // modules whose text is ours, completed by operators in Go
 }
 
 // UsesRegisters reports whether compiled code calls TLCSet, whose registers all workers share.
@@ -103,7 +103,7 @@ type Options struct {
 func Load(path string, opt Options) (p *Program, err error) {
 	p = &Program{
 		U: value.NewUniverse(), natives: map[string]*Native{}, parsed: map[string]*syntax.Module{},
-		shared: map[string]*modEnv{}, varSyms: map[string]*symbol{}, sources: opt.Sources,
+		inGo: map[string]bool{}, shared: map[string]*modEnv{}, sources: opt.Sources,
 		modSubs: map[string]map[string]string{}, modVals: map[string]map[string]*symbol{},
 	}
 	p.cp = &compiler{p: p}
@@ -200,13 +200,34 @@ func (p *Program) find(name string, from *modEnv, file string, pos syntax.Pos) (
 			}
 		}
 	}
+	if nat == nil || nat.Yields {
+		if m := p.beside(name); m != nil {
+			return m, nil
+		}
+	}
 	if nat == nil {
 		loadFail(file, pos, "module %s not found, expected %s.tla beside the specification", name, name)
 	}
 	if nat.Source != "" {
+		p.inGo[name] = true
 		return p.keep(name, "<"+name+">", nat.Source), nat
 	}
 	return nil, nat
+}
+
+// beside looks for a module in the file of the root module, after it.
+func (p *Program) beside(name string) *syntax.Module {
+	src, err := os.ReadFile(p.Root.File)
+	if err != nil || len(src) > syntax.MaxFileBytes || !syntax.Holds(string(src), name) {
+		return nil
+	}
+	m, err := syntax.ParseModule(p.Root.File, string(src), name)
+	if err != nil {
+		panic(syntaxFault{err})
+	}
+	p.see(m)
+	p.parsed[name] = m
+	return m
 }
 
 func (p *Program) keep(name, file, src string) *syntax.Module {
@@ -242,8 +263,8 @@ func (p *Program) get(name string, sub subst, cache map[string]*modEnv, from *mo
 		out = p.buildNative(nat, cache, from)
 	} else {
 		out = p.build(m, sub, cache, from)
-		if n := p.natives[name]; n != nil && n.Source != "" && nat != nil {
-			p.addOps(out, n)
+		if p.inGo[name] {
+			p.addOps(out, p.natives[name])
 		}
 	}
 	p.loading = p.loading[:len(p.loading)-1]

@@ -246,6 +246,11 @@ var booleans = func() value.Value {
 // apply compiles the application of a symbol to arguments that belong to e.
 func (cp *compiler) apply(s *symbol, args []syntax.Expr, e env, pos syntax.Pos) node {
 	at := e.place(pos)
+	if e.enab && e.primed && len(args) == 0 && cp.pseudo != nil {
+		if slot := cp.pseudoOf(s, e); slot != nil {
+			return cp.pseudoNode(s, slot, e, pos)
+		}
+	}
 	switch s.kind {
 	case symVar:
 		return cp.varNode(s, e, at)
@@ -337,8 +342,7 @@ func (cp *compiler) varNode(s *symbol, e env, at *place) node {
 			if v := c.Next[i]; v != nil {
 				return v
 			}
-			c.fail(at, "%s' has no value yet", name)
-			return nil
+			panic(&Error{File: at.file, Pos: at.pos, Msg: name + "' has no value yet", unassigned: true})
 		})
 		n.lvl, n.trivial = 2, true
 		return n
@@ -468,14 +472,14 @@ func (cp *compiler) argument(name string, arg syntax.Expr, e env) (*symbol, int)
 	n := cp.compile(arg, e)
 	s := &symbol{name: name, expr: arg, sc: e.sc, primed: e.primed, world: e.world, init: &n, at: e.place(arg.Pos())}
 	switch {
+	case n.lvl >= 2 || n.impure:
+		s.kind = symByName
+		return s, -1
 	case n.trivial:
 		s.kind = symNode
 		if n.free != noFree && !n.closed() {
 			s.kind = symByName
 		}
-		return s, -1
-	case n.lvl >= 2 || n.impure:
-		s.kind = symByName
 		return s, -1
 	}
 	slot := cp.newSlot(e, name)

@@ -52,9 +52,10 @@ type symbol struct {
 	mod     *modEnv
 	builtin *Builtin
 
-	lvlHint int  // level of the body of a recursive operator
-	tried   bool // whether the definition was compiled as a constant
-	cell    *node
+	lvlHint   int  // level of the body of a recursive operator
+	tried     bool // whether the definition was compiled as a constant
+	pseudoOff bool // its slot inside ENABLED is being computed
+	cell      *node
 }
 
 const noFree = math.MaxInt
@@ -120,6 +121,7 @@ type env struct {
 	world  int
 	mode   mode
 	depth  int
+	enab   bool // inside ENABLED
 	top    bool // still on the way from the root of an action: name the action
 }
 

@@ -156,7 +156,7 @@ func deferFault(fn Fn) Fn {
 		defer func() {
 			if r := recover(); r != nil {
 				if _, ok := r.(*value.Error); ok && c.at != nil {
-					r = &Error{c.at.file, c.at.pos, r.(*value.Error).Msg}
+					r = &Error{File: c.at.file, Pos: c.at.pos, Msg: r.(*value.Error).Msg}
 				}
 				e, ok := r.(*Error)
 				if !ok || depth > 500 {

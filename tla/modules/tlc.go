@@ -1,8 +1,6 @@
 package modules
 
 import (
-	"strings"
-
 	"github.com/millrace-dev/millrace/tla/eval"
 	"github.com/millrace-dev/millrace/tla/value"
 )
@@ -243,5 +241,3 @@ func sample(c *eval.Ctx, s value.Set) value.Value {
 	}
 	return e[c.Run.Random(len(e))]
 }
-
-func lower(s string) string { return strings.ToLower(s) }

@@ -256,11 +256,13 @@ type (
 		Name string
 		X    Expr
 	}
-	// Text is a theorem, a proof or a USE or HIDE, kept as it was written.
+	// Text is a theorem, a proof or a USE or HIDE, kept as it was written. X is the statement of a named
+	// theorem when it is an expression.
 	Text struct {
 		Decl
 		Name string
 		Src  string
+		X    Expr
 	}
 	// Rule is a separator line.
 	Rule struct{ Decl }

@@ -1,6 +1,7 @@
 package syntax
 
 import (
+	"cmp"
 	"strings"
 	"unicode/utf8"
 )
@@ -18,12 +19,12 @@ type lexer struct {
 	errs      Errors
 }
 
-// lex splits src into tokens, beginning at its first "---- MODULE".
-func lex(file, src string) ([]Token, Errors) {
+// lex splits src into tokens, beginning at its first "---- MODULE", or at that of the module name.
+func lex(file, src, name string) ([]Token, Errors) {
 	l := &lexer{file: file, src: src, line: 1, col: 1}
-	start := moduleStart(src)
+	start := moduleStart(src, name)
 	if start < 0 {
-		return nil, Errors{{File: file, Pos: Pos{1, 1}, Msg: "expected '---- MODULE name ----', found none"}}
+		return nil, Errors{{File: file, Pos: Pos{1, 1}, Msg: "expected '---- MODULE " + cmp.Or(name, "name") + " ----', found none"}}
 	}
 	l.skipTo(start)
 	var toks []Token
@@ -50,7 +51,7 @@ func lex(file, src string) ([]Token, Errors) {
 	return toks, l.errs
 }
 
-func moduleStart(src string) int {
+func moduleStart(src, name string) int {
 	at := 0
 	for {
 		i := strings.Index(src[at:], "MODULE")
@@ -66,7 +67,8 @@ func moduleStart(src string) int {
 		for d > 0 && src[d-1] == '-' {
 			d--
 		}
-		if k-d >= 4 {
+		if after := strings.TrimLeft(src[j+6:], " \t"); k-d >= 4 && strings.HasPrefix(after, name) &&
+			(name == "" || len(after) > len(name) && !isWordByte(after[len(name)])) {
 			return d
 		}
 		at = j + 6

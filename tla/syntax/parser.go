@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"sort"
+	"strings"
 )
 
 // MaxErrors bounds the faults reported for one module, MaxDepth the nesting of its expressions.
@@ -18,7 +20,8 @@ type parser struct {
 	src   string
 	toks  []Token
 	at    int
-	limit int // tokens at or left of this column end the current junction item; 0 is none
+	proof bool // a statement that a proof may follow is being parsed
+	limit int  // tokens at or left of this column end the current junction item; 0 is none
 	depth int
 	errs  Errors
 	end   Token
@@ -26,6 +29,9 @@ type parser struct {
 
 // bail unwinds to the recovery point after an error has been recorded.
 type bail struct{}
+
+// Holds reports whether src contains a module called name at its outermost level.
+func Holds(src, name string) bool { return moduleStart(src, name) >= 0 }
 
 // ParseFile reads and parses the module in the file named path.
 func ParseFile(path string) (*Module, error) {
@@ -40,12 +46,21 @@ func ParseFile(path string) (*Module, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read module %s: %w", path, err)
 	}
-	return Parse(path, string(src))
+	text := string(src)
+	// A file may hold several modules; the one it is named after counts.
+	name := strings.TrimSuffix(filepath.Base(path), ".tla")
+	if !Holds(text, name) {
+		name = ""
+	}
+	return ParseModule(path, text, name)
 }
 
 // Parse parses the first module of src. The error is of type Errors.
-func Parse(file, src string) (*Module, error) {
-	toks, errs := lex(file, src)
+func Parse(file, src string) (*Module, error) { return ParseModule(file, src, "") }
+
+// ParseModule parses the module called name among several in src; with an empty name the first.
+func ParseModule(file, src, name string) (*Module, error) {
+	toks, errs := lex(file, src, name)
 	if len(errs) > 0 {
 		return nil, errs
 	}
@@ -93,6 +108,9 @@ func (p *parser) raw() Token {
 func (p *parser) peek() Token {
 	t := p.raw()
 	if p.limit > 0 && t.Pos.Col <= p.limit && t.Kind != EOF {
+		return Token{Kind: EOF, Text: "item-end", Pos: t.Pos}
+	}
+	if p.proof && t.FirstOn && t.Kind == Symbol && t.Text == "<" && p.peekAt(2).Text == ">" {
 		return Token{Kind: EOF, Text: "item-end", Pos: t.Pos}
 	}
 	return t

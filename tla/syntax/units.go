@@ -110,11 +110,27 @@ func (p *parser) text(d Decl) Unit {
 	u := &Text{Decl: d}
 	first := p.take()
 	if p.raw().Kind == Ident && p.peekAt(1).Text == "==" {
-		u.Name = p.raw().Text
+		u.Name = p.take().Text
+		p.take()
+		u.X = p.statement()
 	}
 	p.skipProof(d.P.Col)
 	u.Src = p.src[first.Off:p.toks[p.at-1].End]
 	return u
+}
+
+// statement parses the statement of a theorem; ASSUME … PROVE and what is no expression give nil.
+func (p *parser) statement() (x Expr) {
+	at, errs := p.at, len(p.errs)
+	defer p.recoverTo(func() {
+		p.at, p.errs, p.limit, p.depth, x = at, p.errs[:errs], 0, 0, nil
+	})
+	p.proof = true
+	defer func() { p.proof = false }()
+	if p.is("ASSUME") {
+		return nil
+	}
+	return p.expr()
 }
 
 func (p *parser) skipProof(col int) {

@@ -49,7 +49,14 @@ type Filter struct {
 	P    func(Value) bool
 }
 
-func listedHash(s Set) uint64 { return List(s).Hash() }
+// listedHash is the hash of the listed set; an infinite set is hashed by its description, because it
+// equals no finite one.
+func listedHash(s Set) uint64 {
+	if s.Len() < 0 {
+		return hashString(Describe(s), 7)
+	}
+	return List(s).Hash()
+}
 
 // Hash implements Value for every symbolic set: the hash of the listed set.
 func (s *Interval) Hash() uint64  { return listedHash(s) }

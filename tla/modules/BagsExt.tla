@@ -1,0 +1,12 @@
+---- MODULE BagsExt ----
+EXTENDS Bags, Integers, Folds
+BagAdd(B, x) == B (+) SetToBag({x})
+BagRemove(B, x) == B (-) SetToBag({x})
+BagRemoveAll(B, x) == [e \in DOMAIN B \ {x} |-> B[e]]
+FoldBag(op(_, _), base, B) ==
+  LET RECURSIVE Rest(_)
+      Rest(C) == IF C = EmptyBag THEN base ELSE LET x == CHOOSE x \in DOMAIN C : TRUE IN op(x, Rest(BagRemove(C, x)))
+  IN Rest(B)
+SumBag(B) == FoldBag(LAMBDA a, b : a + b, 0, B)
+ProductBag(B) == FoldBag(LAMBDA a, b : a * b, 1, B)
+====

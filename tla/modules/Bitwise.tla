@@ -1,0 +1,3 @@
+---- MODULE Bitwise ----
+EXTENDS Integers
+====

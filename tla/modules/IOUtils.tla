@@ -1,0 +1,4 @@
+---- MODULE IOUtils ----
+EXTENDS Integers
+zeroPadN(n, width) == n
+====
