@@ -261,7 +261,7 @@ func (d *Deduplicator[P]) pass(scope *sched.Scope, l *Lane[*keys, task[P]], k *k
 		rows = d.opts.Select(in.Rows, chosen.rows)
 		defer rows.Release()
 	}
-	out := relay.Batch[P]{Rows: rows, IDs: relay.KeyIDs(d.opts.Name, chosen.ids), Unit: unit}
+	out := relay.Batch[P]{Rows: rows, IDs: relay.KeyIDs(d.opts.Name+"/"+k.prefix, chosen.ids), Unit: unit}
 	if err := d.opts.To.Publish(scope, root, out); err != nil {
 		root.Fail(err) // most often a share of it failed with the same
 		return
@@ -292,7 +292,7 @@ func (d *Deduplicator[P]) choose(k *keys, in relay.Delivery[P]) choice {
 		switch verdict {
 		case Fresh:
 			c.rows = append(c.rows, int32(row))
-			c.ids = append(c.ids, k.prefix+key)
+			c.ids = append(c.ids, key)
 		case Held:
 			c.duplicates++
 			c.hold(holder)

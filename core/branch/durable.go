@@ -29,10 +29,10 @@ const (
 // branchPrefix is what the durable keys of a branch begin with. Branch keys have any length, so it is a digest.
 func branchPrefix(branch string) string {
 	if branch == "" {
-		return "-/"
+		return "-"
 	}
 	sum := sha256.Sum256([]byte(branch))
-	return hex.EncodeToString(sum[:16]) + "/"
+	return hex.EncodeToString(sum[:16])
 }
 
 // compactKey bounds a key: a long one is replaced by its digest.
@@ -48,11 +48,13 @@ func compactKey(key string) string {
 func (d *Deduplicator[P]) rows(prefix string, r *Reservation) []store.Row {
 	rows := make([]store.Row, 0, r.Len())
 	space := KeySpace(d.opts.Name)
+	var last time.Time
+	var value []byte // the same for all keys of one moment, which most often are all
 	r.Keys(func(key string, first time.Time) {
-		rows = append(rows, store.Row{
-			Space: space, Key: prefix + key, Expires: first.Add(d.opts.Keep),
-			Value: binary.BigEndian.AppendUint64(nil, uint64(first.UnixNano())),
-		})
+		if value == nil || !first.Equal(last) {
+			value, last = binary.BigEndian.AppendUint64(nil, uint64(first.UnixNano())), first
+		}
+		rows = append(rows, store.Row{Space: space, Key: prefix + "/" + key, Expires: first.Add(d.opts.Keep), Value: value})
 	})
 	return rows
 }
@@ -65,6 +67,7 @@ func (d *Deduplicator[P]) now() time.Time { return d.s.Now().Round(0) }
 func (d *Deduplicator[P]) restore(scope *sched.Scope, prefix string) (*Keyspace, error) {
 	k := NewKeyspace(d.s, d.opts.Name, d.opts.Keep)
 	now := d.now()
+	prefix += "/"
 	var newest store.Ticket
 	for after := prefix; ; {
 		rows, ticket, err := d.opts.Store.Rows(scope, KeySpace(d.opts.Name), after, restorePage)

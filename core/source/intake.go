@@ -31,6 +31,8 @@ type IntakeOptions struct {
 	Refuse func() error
 	// Rejected is told of every malformed record. It may be nil.
 	Rejected func(*record.Rejection)
+	// Replied is told of every reply before it is returned. It may be nil.
+	Replied func(Reply)
 }
 
 var (
@@ -134,6 +136,14 @@ func refusal(r *record.Rejection) Refusal {
 // Handle decodes a request, publishes its records and waits until they are acknowledged, at most Timeout and until
 // scope ends. Whatever it answers, a client that did not read Taken or Partly may send the request again with its id.
 func (in *Intake) Handle(scope *sched.Scope, q Request) Reply {
+	r := in.handle(scope, q)
+	if in.opts.Replied != nil {
+		in.opts.Replied(r)
+	}
+	return r
+}
+
+func (in *Intake) handle(scope *sched.Scope, q Request) Reply {
 	if in.opts.Refuse != nil {
 		if err := in.opts.Refuse(); err != nil {
 			return failed(Refused, Reply{}, err)
