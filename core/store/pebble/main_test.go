@@ -1,6 +1,7 @@
 package pebble_test
 
 import (
+	"flag"
 	"os"
 	"testing"
 
@@ -11,6 +12,10 @@ import (
 func TestMain(m *testing.M) {
 	if name := os.Getenv(haltVar); name != "" {
 		os.Exit(haltProgram(name))
+	}
+	// A crash takes long to shrink: each attempt opens stores. The limit is for failing runs only.
+	if err := flag.Set("rapid.shrinktime", "2s"); err != nil {
+		panic(err)
 	}
 	sim.Main(m)
 }
