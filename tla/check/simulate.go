@@ -1,6 +1,9 @@
 package check
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/millrace-dev/millrace/tla/eval"
 	"github.com/millrace-dev/millrace/tla/value"
 )
@@ -40,7 +43,7 @@ func (s *search) randomInits(w *worker) [][]value.Value {
 		if !ok {
 			return true
 		}
-		if !w.invariants(vals, noState, noState, s.m.invariants) || !w.invariants(vals, noState, noState, s.m.initProps) {
+		if !w.invariants(vals, noState, noState, s.m.invariants) {
 			return true
 		}
 		if w.inModel(vals) {
@@ -75,8 +78,10 @@ func (s *search) behavior(w *worker, inits [][]value.Value) {
 		c.Cur, c.Level, c.Action = trace[len(trace)-1].vals, len(trace), -1
 		clear(c.Next)
 		s.level = max(s.level, len(trace))
-		var picked *State
-		n, any := 0, false
+		// An action is drawn first and then one of its successors, so that an action with many
+		// successors does not crowd out the others.
+		picks := map[int]*pick{}
+		any := false
 		err := s.m.next.Each(c, func(c *eval.Ctx) bool {
 			w.generated++
 			w.taken[c.Action+1]++
@@ -87,8 +92,13 @@ func (s *search) behavior(w *worker, inits [][]value.Value) {
 			if !w.stepInModel(c) {
 				return w.err != nil
 			}
-			if n++; s.rng.intn(n) == 0 {
-				picked = &State{Action: s.actionName(c.Action), Place: s.actionPlace(c.Action), vals: append([]value.Value(nil), c.Next...)}
+			p := picks[c.Action]
+			if p == nil {
+				p = &pick{}
+				picks[c.Action] = p
+			}
+			if p.n++; s.rng.intn(p.n) == 0 {
+				p.vals = append(p.vals[:0], c.Next...)
 			}
 			return false
 		})
@@ -103,6 +113,7 @@ func (s *search) behavior(w *worker, inits [][]value.Value) {
 			s.report(&finding{verdict: Deadlock, name: "deadlock", id: noState, from: noState})
 			return
 		}
+		picked := s.draw(picks)
 		if picked == nil {
 			return
 		}
@@ -113,6 +124,21 @@ func (s *search) behavior(w *worker, inits [][]value.Value) {
 		}
 		trace = append(trace, *picked)
 	}
+}
+
+// pick is a successor drawn uniformly from those of one action.
+type pick struct {
+	n    int
+	vals []value.Value
+}
+
+func (s *search) draw(picks map[int]*pick) *State {
+	actions := slices.Sorted(maps.Keys(picks))
+	if len(actions) == 0 {
+		return nil
+	}
+	a := actions[s.rng.intn(len(actions))]
+	return &State{Action: s.actionName(a), Place: s.actionPlace(a), vals: picks[a].vals}
 }
 
 // depthFirst explores depth first up to the bound of the options.

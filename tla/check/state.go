@@ -32,15 +32,17 @@ func (s *search) fingerprint(c *eval.Ctx, vals []value.Value) (uint64, error) {
 func hashState(vals []value.Value) uint64 {
 	var h uint64
 	for i, v := range vals {
-		h += value.Mix(bits.RotateLeft64(v.Hash(), i&63) + uint64(i)*0x9e3779b97f4a7c15)
+		h += mixVar(i, v.Hash())
 	}
 	return h
 }
 
-// permuter applies one permutation of model values.
-type permuter struct {
-	m map[*value.Atom]*value.Atom
+func mixVar(i int, h uint64) uint64 {
+	return value.Mix(bits.RotateLeft64(h, i&63) + uint64(i)*0x9e3779b97f4a7c15)
 }
+
+// permuter applies one permutation of model values.
+type permuter struct{ images value.Images }
 
 // maxSymmetry bounds the number of permutations.
 const maxSymmetry = 50_000
@@ -95,7 +97,7 @@ func closure(gens []map[*value.Atom]*value.Atom) ([]*permuter, error) {
 				continue
 			}
 			seen[k] = true
-			out = append(out, &permuter{m: n})
+			out = append(out, &permuter{value.NewImages(n)})
 			todo = append(todo, n)
 			if len(out) > maxSymmetry {
 				return nil, fmt.Errorf("more than %d permutations", maxSymmetry)
@@ -124,78 +126,11 @@ func compose(m, g map[*value.Atom]*value.Atom) map[*value.Atom]*value.Atom {
 }
 
 func (p *permuter) hashState(vals []value.Value) uint64 {
-	out := make([]value.Value, len(vals))
+	var h uint64
 	for i, v := range vals {
-		out[i] = p.apply(v)
+		h += mixVar(i, value.HashRenamed(v, p.images))
 	}
-	return hashState(out)
-}
-
-func (p *permuter) apply(v value.Value) value.Value {
-	switch x := v.(type) {
-	case *value.Atom:
-		if b, ok := p.m[x]; ok {
-			return b
-		}
-		return x
-	case *value.Elems:
-		out := make([]value.Value, len(x.E))
-		changed := false
-		for i, e := range x.E {
-			out[i] = p.apply(e)
-			changed = changed || out[i] != e
-		}
-		if !changed {
-			return x
-		}
-		return value.NewSet(out)
-	case *value.Fcn:
-		return p.applyFcn(x)
-	}
-	return v
-}
-
-func (p *permuter) applyFcn(x *value.Fcn) value.Value {
-	vals := make([]value.Value, len(x.Vals))
-	changed, keyChanged := false, false
-	for i, e := range x.Vals {
-		vals[i] = p.apply(e)
-		changed = changed || vals[i] != e
-	}
-	if x.Dom == nil {
-		if !changed {
-			return x
-		}
-		return value.NewTuple(vals)
-	}
-	keys := make([]value.Value, len(vals))
-	for i, k := range x.Dom.Keys {
-		keys[i] = p.apply(k)
-		keyChanged = keyChanged || keys[i] != k
-	}
-	if !keyChanged {
-		if !changed {
-			return x
-		}
-		return &value.Fcn{Dom: x.Dom, Vals: vals}
-	}
-	sorted := value.NewSet(append([]value.Value(nil), keys...)).E
-	at := make(map[value.Value]int, len(keys))
-	for i, k := range sorted {
-		if _, ok := k.(*value.Atom); ok {
-			at[k] = i
-		}
-	}
-	out := make([]value.Value, len(vals))
-	dom := value.NewDomain(sorted)
-	for i, k := range keys {
-		j, ok := at[k]
-		if !ok {
-			j = dom.Index(k)
-		}
-		out[j] = vals[i]
-	}
-	return value.MakeFcn(sorted, out)
+	return h
 }
 
 // rng is a small generator whose sequence depends on its seed alone.

@@ -1,6 +1,8 @@
 package modules
 
 import (
+	"strings"
+
 	"github.com/millrace-dev/millrace/tla/eval"
 	"github.com/millrace-dev/millrace/tla/value"
 )
@@ -135,6 +137,10 @@ func tlcGet(c *eval.Ctx, v value.Value, primed bool) value.Value {
 			return number(c.Level + 1)
 		}
 		return number(c.Level)
+	}
+	if strings.HasPrefix(name, "-D") {
+		// A switch of the reference tool: what it would turn on is always on here.
+		return c.Run.Prog.U.Str("true")
 	}
 	if c.Run.Get != nil {
 		if r, ok := c.Run.Get(c, name); ok {

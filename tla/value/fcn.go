@@ -161,7 +161,7 @@ func (f *Fcn) rawSum() uint64 {
 }
 
 // Hash implements Value.
-func (f *Fcn) Hash() uint64 { return Mix(f.rawSum() ^ 0x5851f42d4c957f2d) }
+func (f *Fcn) Hash() uint64 { return Mix(f.rawSum() ^ fcnSeed) }
 
 // With returns f with the value at position i replaced; the hash is updated incrementally.
 func (f *Fcn) With(i int, v Value) *Fcn {

@@ -65,9 +65,14 @@ func NewSet(e []Value) *Elems {
 	return NewSorted(out)
 }
 
-func elemHash(v Value) uint64 { return Mix(v.Hash() + 0xd6e8feb86659fd93) }
+func elemHash(v Value) uint64 { return Mix(v.Hash() + elemSeed) }
 
-const setSeed = 0x2545f4914f6cdd1d
+// Seeds keep the hashes of sets, their elements and functions apart.
+const (
+	elemSeed = 0xd6e8feb86659fd93
+	setSeed  = 0x2545f4914f6cdd1d
+	fcnSeed  = 0x5851f42d4c957f2d
+)
 
 func (s *Elems) rawSum() uint64 {
 	if !s.hashed {
