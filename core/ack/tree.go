@@ -29,17 +29,16 @@ import (
 //	I4  the receiver is there exactly until the phase is Settled.
 //	I5  whoever is notified finds the tree settled.
 //
-// Orders            resolve: pending is lowered → active is lowered.   Attach: active is raised → pending is raised.
-// settle:           cause is written → receiver is taken → the guard is left → the receiver is notified.
-// Linearization     a resolution that counts, and Attach, at their compare-and-swap of pending (one that does not
-//
-//	count says only that another one of its share has begun); Outcome at its load of
-//
-//	pending; Cause at its load of tracking.
-//
-// Waits             none. The guard is the phase Settling: nobody waits for it, it only delays what Cause answers.
-// Loops             a compare-and-swap is repeated only when another share of the tree succeeded meanwhile.
-// Hot path          a resolution is four atomic operations, an Attach two and one allocation, whatever n is.
+//	Orders        resolve: pending is lowered → active is lowered. Attach: active is raised → pending is
+//	              raised. settle: cause is written → receiver is taken → the guard is left → the receiver is
+//	              notified.
+//	Linearization a resolution that counts, and Attach, at their compare-and-swap of pending (one that does
+//	              not count says only that another one of its share has begun); Outcome at its load of
+//	              pending; Cause at its load of tracking.
+//	Waits         none. The guard is the phase Settling: nobody waits for it, it only delays what Cause
+//	              answers.
+//	Loops         a compare-and-swap is repeated only when another share of the tree succeeded meanwhile.
+//	Hot path      a resolution is four atomic operations, an Attach two and one allocation, whatever n is.
 //
 // Model models/ack.go · History linearizability/ack.go · Checks TestSimA1*, TestExhaustA1*, TestModelA1*, TestLinearA1*
 // Mutants A1.resolve-load-store, A1.share-load-store, A1.lower-active-first, A1.attach-after-completion,

@@ -64,6 +64,17 @@ type Deduplicator[P relay.Payload] struct {
 	s     sched.Scheduler
 	opts  DedupeOptions[P]
 	table *Table[*keys, task[P]]
+
+	passed, duplicates, refused sched.Int64
+}
+
+// Counts are the rows that a deduplicator has seen since it was made. A row whose output failed is counted again
+// when it comes again.
+type Counts struct{ Passed, Duplicates, Refused int64 }
+
+// Counts returns the counters; they change one by one.
+func (d *Deduplicator[P]) Counts() Counts {
+	return Counts{d.passed.Load(), d.duplicates.Load(), d.refused.Load()}
 }
 
 // keys is the runtime of a branch. The keyspace is nil until it was read from the store.
@@ -95,7 +106,12 @@ func NewDeduplicator[P relay.Payload](s sched.Scheduler, opts DedupeOptions[P]) 
 	if opts.Split == nil {
 		opts.Branches.Max, opts.Branches.TTL = 1, 0
 	}
-	d := &Deduplicator[P]{s: s, opts: opts}
+	d := &Deduplicator[P]{
+		s: s, opts: opts,
+		passed:     sched.NewInt64(s, opts.Name+" passed", 0),
+		duplicates: sched.NewInt64(s, opts.Name+" duplicates", 0),
+		refused:    sched.NewInt64(s, opts.Name+" refused", 0),
+	}
 	d.table = NewTable(s, opts.Name, opts.Branches, Plan[*keys, task[P]]{Open: d.open, Run: d.run})
 	return d
 }
@@ -247,6 +263,7 @@ func (d *Deduplicator[P]) pass(scope *sched.Scope, l *Lane[*keys, task[P]], k *k
 		return
 	}
 	in.Share.Duplicates(chosen.duplicates)
+	d.count(in.Rows.Rows(), chosen)
 	follow(in.Share, chosen.holders)
 	if len(chosen.rows) == 0 {
 		in.Share.Ack()
@@ -267,6 +284,14 @@ func (d *Deduplicator[P]) pass(scope *sched.Scope, l *Lane[*keys, task[P]], k *k
 		return
 	}
 	root.Ack()
+}
+
+func (d *Deduplicator[P]) count(rows int, c choice) {
+	d.passed.Add(int64(len(c.rows)))
+	d.duplicates.Add(int64(c.duplicates))
+	if refused := rows - len(c.rows) - c.duplicates; refused > 0 {
+		d.refused.Add(int64(refused))
+	}
 }
 
 // choice is what became of the rows of one delivery.

@@ -179,6 +179,9 @@ func TestDeduplicatorLetsTheFirstOfEachKeyPass(t *testing.T) {
 			t.Fatalf("sent %v: %+v, %v", sent.keys, o, err)
 		}
 	}
+	if got, want := n.dedupe.Counts(), (branch.Counts{Passed: 4, Duplicates: 6, Refused: 2}); got != want {
+		t.Fatalf("counts %+v, want %+v", got, want)
+	}
 	flow.Remove()
 	if err := n.stop(); err != nil {
 		t.Fatal(err)

@@ -27,11 +27,10 @@ import (
 //	    behind, so a redelivered record passes.
 //	I4  a published generation never changes.
 //
-// Linearization     every operation is one step of the owning task; Observe is its load of the publication.
-// Waits             none.
-// Hot path          Reserve is one look-up in the task's own map. A generation is a copy, made when an observer
-//
-//	asked for one, at most one for each call of Publish.
+//	Linearization every operation is one step of the owning task; Observe is its load of the publication.
+//	Waits         none.
+//	Hot path      Reserve is one look-up in the task's own map. A generation is a copy, made when an observer
+//	              asked for one, at most one for each call of Publish.
 //
 // Model models/dedupe.go · Checks TestSimE2*, TestModelE2*, TestLinearE2*
 // Mutants E2.refresh-on-hit, E2.keep-on-failure, E2.publish-live-map, E2.commit-at-reservation, E2.acknowledge-held,

@@ -26,14 +26,14 @@ import (
 //	I3  the table never has more lanes than Max.
 //	I4  the runtime is touched by the worker that runs the lane, and by the evictor after it detached the lane.
 //
-// Orders            evict: detach → take the runtime.   evict: detach → out of the table, in one step.
-// worker:           the word is lowered to nothing → waiting is read.   table: waiting is raised → the words are read.
-// Linearization     Admit at its push; evict at its compare-and-swap of the word.
-// Waits             Admit: for a lane to fall idle when the table is full, and for room in the branch's own queue
-//
-//	(TryAdmit refuses instead), both bounded by its scope. Workers: for a ready lane.
-//
-// Hot path          Admit: one look-up in the table's own map, one push, one add; a worker: one receive, one add.
+//	Orders        evict: detach → take the runtime. evict: detach → out of the table, in one step. worker:
+//	              the word is lowered to nothing → waiting is read. table: waiting is raised → the words are
+//	              read.
+//	Linearization Admit at its push; evict at its compare-and-swap of the word.
+//	Waits         Admit: for a lane to fall idle when the table is full, and for room in the branch's own
+//	              queue (TryAdmit refuses instead), both bounded by its scope. Workers: for a ready lane.
+//	Hot path      Admit: one look-up in the table's own map, one push, one add; a worker: one receive, one
+//	              add.
 //
 // Checks TestSimE1*, TestExhaustE1*
 // Mutants E1.take-first, E1.evict-held, E1.look-before-waiting, E1.schedule-always

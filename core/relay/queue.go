@@ -22,7 +22,7 @@ var (
 //	   │  no place: raise waiting → look again → wait        │ frees the place → reads waiting → wakes one
 //	   └─ closed: refused                                    └ nothing: idle → look again → wait
 //
-// # Open ──Close──▶ Closing (places taken are still linked and received) ──last one received──▶ Drained
+//	Open ──Close──▶ Closing (places taken are still linked and received) ──last one received──▶ Drained
 //
 // Invariants
 //
@@ -32,17 +32,14 @@ var (
 //	    the new capacity are received as usual, and nobody gets another until they are gone.
 //	I3  a closed queue gives no place.
 //
-// Orders            producer: waiting is raised → room is read.   consumer: room is freed → waiting is read.
-// consumer:         idle is raised → the list is read.            producer: the item is linked → idle is read.
-// Linearization     Push at its swap of the tail; a refusal at its load of the places; Receive at its load of next,
-//
-//	and its ErrClosed at its load of the places; Close at its compare-and-swap of them.
-//
-// Waits             Push for a place, bounded by its scope or Close. Receive for an item, bounded by its scope, its
-//
-//	timer or Close; between a producer's swap and its link, for that producer's next step.
-//
-// Hot path          Push: five atomic operations and one allocation, Receive four; no lock, unless somebody sleeps.
+//	Orders        producer: waiting is raised → room is read. consumer: room is freed → waiting is read.
+//	              consumer: idle is raised → the list is read. producer: the item is linked → idle is read.
+//	Linearization Push at its swap of the tail; a refusal at its load of the places; Receive at its load of
+//	              next, and its ErrClosed at its load of the places; Close at its compare-and-swap of them.
+//	Waits         Push for a place, bounded by its scope or Close. Receive for an item, bounded by its scope,
+//	              its timer or Close; between a producer's swap and its link, for that producer's next step.
+//	Hot path      Push: five atomic operations and one allocation, Receive four; no lock, unless somebody
+//	              sleeps.
 //
 // Model models/relay.go · History linearizability/relay.go · Checks TestSimC6*, TestExhaustC6*, TestModelC6*, TestLinearC6*
 // Mutants C6.read-room-first, C6.read-waiting-first, C6.read-list-first, C6.count-from-second-snapshot,

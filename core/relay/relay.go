@@ -52,12 +52,10 @@ type Delivery[P Payload] struct {
 //	I4  the shares reserved for a batch are as many as the consumers it is offered to: one snapshot decides both.
 //	I5  every reserved share reaches its consumer's queue or is failed with the reason.
 //
-// Linearization     Publish at its read of the list; Attach and Remove at their publication.
-// Waits             Publish for each queue in turn, in order of attachment, bounded by its scope; removing a consumer
-//
-//	ends the wait for it and stops nobody.
-//
-// Hot path          one load of the list, one Attach to the tree, one Push per consumer.
+//	Linearization Publish at its read of the list; Attach and Remove at their publication.
+//	Waits         Publish for each queue in turn, in order of attachment, bounded by its scope; removing a
+//	              consumer ends the wait for it and stops nobody.
+//	Hot path      one load of the list, one Attach to the tree, one Push per consumer.
 type Relay[P Payload] struct {
 	s         sched.Scheduler
 	name      string

@@ -22,13 +22,12 @@ import (
 //	I2  the share is acknowledged only when every row is delivered or buried.
 //	I3  teardown never acknowledges: with a row unresolved it fails the share, after the last one it does nothing.
 //
-// Orders            Deliver, Bury: the row is marked → the count is lowered. Bury: the dead letter is durable → Bury.
-// Linearization     Deliver, Reject and Bury at their compare-and-swap of the row; the end of the payload at the
-//
-//	compare-and-swap of the count that lowers it to nothing, or marks it torn.
-//
-// Waits             none.
-// Hot path          two compare-and-swaps per row; Take reads each row once.
+//	Orders        Deliver, Bury: the row is marked → the count is lowered. Bury: the dead letter is durable →
+//	              Bury.
+//	Linearization Deliver, Reject and Bury at their compare-and-swap of the row; the end of the payload at
+//	              the compare-and-swap of the count that lowers it to nothing, or marks it torn.
+//	Waits         none.
+//	Hot path      two compare-and-swaps per row; Take reads each row once.
 //
 // Model models/sink.go · Checks TestSimG6*, TestModelG6
 // Mutants G6.resolve-on-teardown, G6.stale-answer, G6.reject-resolves, G6.row-load-store, G6.lower-before-mark

@@ -163,7 +163,7 @@ func TestSimG6LateAnswerCountsForNothing(t *testing.T) {
 				return
 			}
 			again := p.Take(nil, 1)
-			w.Require(len(again) == 1 && again[0].Index == first.Index, "G6.pending", "took %v after a rejection", again)
+			w.Require(len(again) == 1 && again[0].Index == first.Index, "G6.I1", "took %v after a rejection", again)
 			if p.Deliver(again[0]) {
 				counted++
 			}

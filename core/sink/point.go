@@ -91,8 +91,8 @@ func (o Options) Validate() error {
 //	I5  a unit that was refused left nothing in a file and no row in the store; its rows may be sent again.
 //	I6  a fenced point settles nothing positively any more.
 //
-// Orders            data written → files synced → commit durable → units settled.
-// Waits             the point's task for units, then for its files and the store, none of which waits for it.
+//	Orders        data written → files synced → commit durable → units settled.
+//	Waits         the point's task for units, then for its files and the store, none of which waits for it.
 //
 // Checks TestSimG6Crash*, TestSimG6Point* · Mutants G6.acknowledge-before-commit, G6.skip-truncate, G6.skip-fsync,
 // G6.commit-before-write, G6.adopt-after-write, G6.unknown-is-failure, G6.keep-refused-data
