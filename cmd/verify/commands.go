@@ -22,8 +22,8 @@ func commands() []command {
 	return []command{
 		{"test", "[quick]", "everything that gates: build, vet, lints, units, every lane, audit, mutants", runTest},
 		{"test-sim", "[FILTER] [seeds=N] [strategy=S] [--once]", "registered simulation checks, then again in a second process", runTestSim},
-		{"test-models", "[FILTER]", "operation sequences against the reference models", laneCommand("models")},
-		{"test-linearizability", "[FILTER]", "histories judged by porcupine", laneCommand("linearizability")},
+		{"test-models", "[FILTER] [seed=N] [checks=N]", "operation sequences against the reference models", laneCommand("models")},
+		{"test-linearizability", "[FILTER] [seed=N] [checks=N]", "histories judged by porcupine", laneCommand("linearizability")},
 		{"test-deadlock", "[FILTER]", "workloads under deadlock instrumentation", laneCommand("deadlock")},
 		{"test-traces", "[FILTER]", "traces of simulated runs judged by the specifications", laneCommand("specification")},
 		{"fuzz", "[TARGET] [time=30s]", "go fuzzing, each target for a time", runFuzz},
@@ -35,6 +35,7 @@ func commands() []command {
 		{"matrix", "", "owner × lane, from the register and the last results", runMatrix},
 		{"lint", "", "golangci-lint, built from the pinned tools module", runLint},
 		{"ratchet", "", "source contracts: imports and raw concurrency", runRatchet},
+		{"bench-sched", "[rounds=N] [--check]", "primitives and structures against the bare standard library", runBenchSched},
 	}
 }
 

@@ -1,6 +1,9 @@
 package sched
 
-import "sync"
+import (
+	"sync"
+	"sync/atomic"
+)
 
 // Cond is a condition variable over a Mutex. Waiters are signalled in the order in which they began to wait,
 // as the standard library does. There are no spurious wake-ups, but somebody else may take the mutex first, so Wait
@@ -9,6 +12,9 @@ type Cond struct {
 	h *Hook
 	m *Mutex
 	c sync.Cond
+	// waiting counts the waiters of the real runtime. A waiter counts itself before it frees the mutex, so whoever changed the
+	// condition after that sees it; a signal for nobody is one load.
+	waiting atomic.Int32
 	// mu guards q; only backends use both.
 	mu sync.Mutex
 	q  waitQueue
@@ -28,25 +34,23 @@ func (c *Cond) Wait() {
 		c.wait()
 		return
 	}
+	c.waiting.Add(1)
 	c.c.Wait()
+	c.waiting.Add(-1)
 }
 
 // Signal wakes the longest waiter, if there is one.
 func (c *Cond) Signal() {
-	if c.h != nil {
+	if c.h != nil || c.waiting.Load() != 0 {
 		c.signal()
-		return
 	}
-	c.c.Signal()
 }
 
 // Broadcast wakes every waiter.
 func (c *Cond) Broadcast() {
-	if c.h != nil {
+	if c.h != nil || c.waiting.Load() != 0 {
 		c.broadcast()
-		return
 	}
-	c.c.Broadcast()
 }
 
 // wait queues the caller and frees the mutex in one step, as the standard library's ticket does: a signal
@@ -66,6 +70,10 @@ func (c *Cond) wait() {
 }
 
 func (c *Cond) signal() {
+	if c.h == nil {
+		c.c.Signal()
+		return
+	}
 	c.h.B.Point(c.h, OpSignal)
 	c.mu.Lock()
 	woken := c.q.wakeFirst(c.h)
@@ -74,6 +82,10 @@ func (c *Cond) signal() {
 }
 
 func (c *Cond) broadcast() {
+	if c.h == nil {
+		c.c.Broadcast()
+		return
+	}
 	c.h.B.Point(c.h, OpBroadcast)
 	c.mu.Lock()
 	n := c.q.wakeAll(c.h)

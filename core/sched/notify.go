@@ -50,21 +50,27 @@ func (n *Notify) All() {
 // Wait registers and waits: right where the condition cannot have come true before, or where its change stores
 // a permit with One.
 func (n *Notify) Wait(scope *Scope) error {
-	r := n.Register()
+	r := n.register()
 	return r.Wait(scope)
 }
 
 // Register takes the stored permit or queues a waiter. Every Notified must be waited for or dropped.
 func (n *Notify) Register() *Notified {
-	r := &Notified{n: n, w: newWaiter()}
+	r := n.register()
+	return &r
+}
+
+// register makes no waiter where a permit is stored: then it allocates nothing.
+func (n *Notify) register() Notified {
+	r := Notified{n: n}
 	n.point(OpRegister)
 	n.mu.Lock()
-	// weight marks a waiter that consumed, or will consume, a permit of One.
-	r.w.weight = 1
 	r.woken = n.permit
 	if n.permit {
 		n.permit = false
 	} else {
+		r.w = newWaiter()
+		r.w.weight = 1 // consumes a permit of One; All sets it to 0
 		n.q.push(r.w)
 	}
 	n.mu.Unlock()
@@ -96,8 +102,8 @@ func (n *Notify) outcome(op Op, result uint64) {
 // Notified is one registration. It belongs to one task.
 type Notified struct {
 	n     *Notify
-	w     *Waiter
-	woken bool // took a stored permit at registration
+	w     *Waiter // nil when it took a stored permit
+	woken bool    // took a stored permit at registration
 }
 
 // Wait returns nil when woken, or the cause of scope's end; a permit that arrived meanwhile is passed on.
@@ -123,7 +129,7 @@ func (r *Notified) Drop() {
 func (r *Notified) release() {
 	r.n.mu.Lock()
 	defer r.n.mu.Unlock()
-	holds := (r.woken || !r.n.q.remove(r.w)) && r.w.weight == 1
+	holds := r.woken || !r.n.q.remove(r.w) && r.w.weight == 1
 	r.n.outcome(OpDrop, bit(holds))
 	if holds {
 		r.n.pass()

@@ -8,6 +8,7 @@ import (
 // Once runs a function exactly once.
 type Once struct {
 	h    *Hook
+	ran  atomic.Bool // on the real runtime: the fast path
 	once sync.Once
 	mu   sync.Mutex // guards the rest; only backends use it
 	busy bool
@@ -23,11 +24,19 @@ func NewOnce(s Scheduler, name string) (o Once) {
 
 // Do calls f if no call of Do has done so, and returns after that call of f returned. f must not call Do.
 func (o *Once) Do(f func()) {
+	if !o.ran.Load() {
+		o.first(f)
+	}
+}
+
+// first is outlined, so that Do costs one atomic load where f has run.
+func (o *Once) first(f func()) {
 	if o.h != nil {
 		o.do(f)
 		return
 	}
 	o.once.Do(f)
+	o.ran.Store(true)
 }
 
 func (o *Once) do(f func()) {
@@ -98,17 +107,21 @@ func (o *WriteOnce[T]) Set(v T) bool {
 
 // Get returns the value and whether it is set. It is one atomic load.
 func (o *WriteOnce[T]) Get() (v T, ok bool) {
-	if o.h != nil {
-		o.h.B.Point(o.h, OpGet)
-	}
-	p := o.v.Load()
-	if o.h != nil {
-		o.h.B.Outcome(o.h, OpGet, bit(p != nil))
-	}
+	p := o.load()
 	if p == nil {
 		return v, false
 	}
 	return *p, true
+}
+
+func (o *WriteOnce[T]) load() *T {
+	if o.h == nil {
+		return o.v.Load()
+	}
+	o.h.B.Point(o.h, OpGet)
+	p := o.v.Load()
+	o.h.B.Outcome(o.h, OpGet, bit(p != nil))
+	return p
 }
 
 // Peek returns the value without announcing a read. For invariants only.

@@ -1,79 +1,89 @@
 package sched
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+	"unsafe"
+)
 
 // Pointer is an atomic pointer. Traces show only whether it is nil, never an address.
 type Pointer[T any] struct {
+	_ [0]*T // no conversion between pointers to different types
+	c pointerCell
+}
+
+// pointerCell is a Pointer without its type: a call of a generic function costs more than inlining allows for, so
+// the outlined parts are not generic.
+type pointerCell struct {
 	h *Hook
-	v atomic.Pointer[T]
+	v unsafe.Pointer
 }
 
 // NewPointer returns a pointer with value init.
 func NewPointer[T any](s Scheduler, name string, init *T) (x Pointer[T]) {
-	x.h = s.object(KindAtomic, name, 0)
-	x.v.Store(init)
+	x.c.h = s.object(KindAtomic, name, 0)
+	x.c.v = unsafe.Pointer(init)
 	return
 }
 
 // Load returns the pointer.
 func (x *Pointer[T]) Load() *T {
-	if x.h != nil {
-		return x.load()
+	if x.c.h != nil {
+		return (*T)(x.c.load())
 	}
-	return x.v.Load()
+	return (*T)(atomic.LoadPointer(&x.c.v))
 }
 
 // Store sets the pointer.
 func (x *Pointer[T]) Store(p *T) {
-	if x.h != nil {
-		x.store(p)
+	if x.c.h != nil {
+		x.c.store(unsafe.Pointer(p))
 		return
 	}
-	x.v.Store(p)
+	atomic.StorePointer(&x.c.v, unsafe.Pointer(p))
 }
 
 // Swap sets the pointer and returns the previous one.
 func (x *Pointer[T]) Swap(p *T) *T {
-	if x.h != nil {
-		return x.swap(p)
+	if x.c.h != nil {
+		return (*T)(x.c.swap(unsafe.Pointer(p)))
 	}
-	return x.v.Swap(p)
+	return (*T)(atomic.SwapPointer(&x.c.v, unsafe.Pointer(p)))
 }
 
 // CompareAndSwap sets the pointer to p if it is old, and reports whether it did.
 func (x *Pointer[T]) CompareAndSwap(old, p *T) bool {
-	if x.h != nil {
-		return x.cas(old, p)
+	if x.c.h != nil {
+		return x.c.cas(unsafe.Pointer(old), unsafe.Pointer(p))
 	}
-	return x.v.CompareAndSwap(old, p)
+	return atomic.CompareAndSwapPointer(&x.c.v, unsafe.Pointer(old), unsafe.Pointer(p))
 }
 
 // Peek returns the pointer without announcing a read. For invariants only.
-func (x *Pointer[T]) Peek() *T { return x.v.Load() }
+func (x *Pointer[T]) Peek() *T { return (*T)(atomic.LoadPointer(&x.c.v)) }
 
-func (x *Pointer[T]) load() *T {
+func (x *pointerCell) load() unsafe.Pointer {
 	x.h.B.Point(x.h, OpLoad)
-	p := x.v.Load()
+	p := atomic.LoadPointer(&x.v)
 	x.h.B.Outcome(x.h, OpLoad, bit(p != nil))
 	return p
 }
 
-func (x *Pointer[T]) store(p *T) {
+func (x *pointerCell) store(p unsafe.Pointer) {
 	x.h.B.Point(x.h, OpStore)
-	x.v.Store(p)
+	atomic.StorePointer(&x.v, p)
 	x.h.B.Outcome(x.h, OpStore, bit(p != nil))
 }
 
-func (x *Pointer[T]) swap(p *T) *T {
+func (x *pointerCell) swap(p unsafe.Pointer) unsafe.Pointer {
 	x.h.B.Point(x.h, OpSwap)
-	old := x.v.Swap(p)
+	old := atomic.SwapPointer(&x.v, p)
 	x.h.B.Outcome(x.h, OpSwap, bit(old != nil))
 	return old
 }
 
-func (x *Pointer[T]) cas(old, p *T) bool {
+func (x *pointerCell) cas(old, p unsafe.Pointer) bool {
 	x.h.B.Point(x.h, OpCAS)
-	ok := x.v.CompareAndSwap(old, p)
+	ok := atomic.CompareAndSwapPointer(&x.v, old, p)
 	x.h.B.Outcome(x.h, OpCAS, bit(ok))
 	return ok
 }
@@ -84,13 +94,18 @@ type Publication[T any] struct{ p Pointer[T] }
 
 // NewPublication returns a publication of v, which must not be changed afterwards.
 func NewPublication[T any](s Scheduler, name string, v *T) (x Publication[T]) {
-	x.p.h = s.object(KindPublication, name, 0)
-	x.p.v.Store(v)
+	x.p.c.h = s.object(KindPublication, name, 0)
+	x.p.c.v = unsafe.Pointer(v)
 	return
 }
 
 // Observe returns the current value. It is one atomic load.
-func (x *Publication[T]) Observe() *T { return x.p.Load() }
+func (x *Publication[T]) Observe() *T {
+	if x.p.c.h != nil {
+		return (*T)(x.p.c.load())
+	}
+	return (*T)(atomic.LoadPointer(&x.p.c.v))
+}
 
 // Publish replaces the value: it becomes visible at this store.
 func (x *Publication[T]) Publish(v *T) { x.p.Store(v) }

@@ -149,13 +149,17 @@ func (c *Scope) Err() error {
 	if c == nil {
 		return nil
 	}
-	if c.h != nil {
-		c.h.B.Point(c.h, OpGet)
+	if c.h == nil {
+		select { // the cause is set before done is closed
+		case <-c.done:
+			return c.cause()
+		default:
+			return nil
+		}
 	}
+	c.h.B.Point(c.h, OpGet)
 	why := c.cause()
-	if c.h != nil {
-		c.h.B.Outcome(c.h, OpGet, bit(why != nil))
-	}
+	c.h.B.Outcome(c.h, OpGet, bit(why != nil))
 	return why
 }
 
@@ -221,16 +225,15 @@ func (s Scheduler) Go(scope *Scope, name string, f func()) {
 		c.tasks.change(1)
 	}
 	if s.b == nil {
-		go func() {
-			defer scope.left()
-			f()
-		}()
+		go scope.run(f)
 		return
 	}
-	s.b.Go(scope.h, name, func() {
-		defer scope.left()
-		f()
-	})
+	s.b.Go(scope.h, name, func() { scope.run(f) })
+}
+
+func (c *Scope) run(f func()) {
+	defer c.left()
+	f()
 }
 
 func (c *Scope) left() {

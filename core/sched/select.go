@@ -104,6 +104,14 @@ func Select2[A, B any](a Case[A], b Case[B]) (r Chosen2[A, B]) {
 	if a.h != nil || b.h != nil {
 		return select2(&a, &b)
 	}
+	if a.send == nil && b.send == nil { // half the arms for the common case
+		select {
+		case r.A, r.OK = <-a.recv:
+		case r.B, r.OK = <-b.recv:
+			r.Index = 1
+		}
+		return r
+	}
 	select {
 	case r.A, r.OK = <-a.recv:
 	case a.send <- a.v:
@@ -120,6 +128,16 @@ func Select2[A, B any](a Case[A], b Case[B]) (r Chosen2[A, B]) {
 func Select3[A, B, C any](a Case[A], b Case[B], c Case[C]) (r Chosen3[A, B, C]) {
 	if a.h != nil || b.h != nil || c.h != nil {
 		return select3(&a, &b, &c)
+	}
+	if a.send == nil && b.send == nil && c.send == nil {
+		select {
+		case r.A, r.OK = <-a.recv:
+		case r.B, r.OK = <-b.recv:
+			r.Index = 1
+		case r.C, r.OK = <-c.recv:
+			r.Index = 2
+		}
+		return r
 	}
 	select {
 	case r.A, r.OK = <-a.recv:
@@ -141,6 +159,18 @@ func Select3[A, B, C any](a Case[A], b Case[B], c Case[C]) (r Chosen3[A, B, C]) 
 func Select4[A, B, C, D any](a Case[A], b Case[B], c Case[C], d Case[D]) (r Chosen4[A, B, C, D]) {
 	if a.h != nil || b.h != nil || c.h != nil || d.h != nil {
 		return select4(&a, &b, &c, &d)
+	}
+	if a.send == nil && b.send == nil && c.send == nil && d.send == nil {
+		select {
+		case r.A, r.OK = <-a.recv:
+		case r.B, r.OK = <-b.recv:
+			r.Index = 1
+		case r.C, r.OK = <-c.recv:
+			r.Index = 2
+		case r.D, r.OK = <-d.recv:
+			r.Index = 3
+		}
+		return r
 	}
 	select {
 	case r.A, r.OK = <-a.recv:
