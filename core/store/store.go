@@ -68,7 +68,8 @@ type Steps interface {
 	// Recorded reports whether the record exists, in exactly this form.
 	Recorded(scope *sched.Scope, r Record) (bool, Ticket, error)
 
-	// Collect removes a terminal row that nobody owns, and leaves its records. ErrConflict when it is not so.
+	// Collect removes a terminal row that nobody owns and whose emissions have all left the outbox, and leaves its
+	// records. ErrConflict when it is not so.
 	Collect(scope *sched.Scope, id InstanceID) (Ticket, error)
 }
 

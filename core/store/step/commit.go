@@ -268,11 +268,23 @@ func (s *Store) Collect(scope *sched.Scope, id store.InstanceID) (store.Ticket, 
 		if !h.Status.Terminal() || !h.Owner.Nobody() {
 			return fmt.Errorf("row is %v, %v: %w", h.Status, h.Owner, store.ErrConflict)
 		}
+		if err := emissionsLeft(tx, id); err != nil {
+			return err
+		}
 		tx.Delete(headKey(id))
 		tx.Delete(bodyKey(id))
 		return nil
 	})
 	return t, wrap(err, "collect", id)
+}
+
+// emissionsLeft refuses while an emission is still in the outbox: the numbers of a later instance of this id begin at one
+// again, and would take its place.
+func emissionsLeft(tx Tx, id store.InstanceID) error {
+	prefix := newKey(tagOutbox).text(string(id))
+	return tx.Scan(prefix, prefix.end(), func(_, _ []byte) (bool, error) {
+		return false, fmt.Errorf("an emission has not left: %w", store.ErrConflict)
+	})
 }
 
 // Write implements [store.Spaces].

@@ -41,10 +41,12 @@ func TestExhaustL6CollectedWhileUndecided(t *testing.T) {
 	sim.Exhaust(t, "L6/collected-while-undecided", func(w *sim.World) {
 		r := &rig{World: w, told: map[string]bool{}}
 		r.st, r.engine = memory.Open(w.Scheduler(), memory.Options{Lose: 1, Budget: 1, Scope: w.Scope(), Only: []string{"commit"}})
-		w.NoError(r.engine.Plant(r.spawning("given", 0, store.Owner{Replica: "given"})))
+		given := r.spawning("given", 0, store.Owner{Replica: "given"})
+		given.Outbox = nil // what has not left keeps the row
+		w.NoError(r.engine.Plant(given))
 		w.Go("lane", func() {
 			err := r.lane(1).advance(w.Scope(), cause(1, 0), func(st *store.Step) {
-				st.Status, st.Open, st.Close = store.Completed, nil, nil
+				st.Status, st.Open, st.Close, st.Outbox = store.Completed, nil, nil, nil
 			})
 			r.refused(err, store.ErrFenced)
 		})

@@ -215,7 +215,12 @@ func collectTerminal(f *fixture) {
 	f.is(err, store.ErrConflict)
 	st := f.step("i")
 	st.Status = store.Completed
+	st.Outbox = []store.Emission{{Target: "r"}}
 	f.commit(st)
+	_, err = f.st.Collect(f.scope, "i") // its emission has not left
+	f.is(err, store.ErrConflict)
+	_, err = f.st.Delivered(f.scope, f.emissions())
+	f.ok(err)
 	_, err = f.st.Collect(f.scope, "i")
 	f.ok(err)
 	f.same(f.head("i"), store.Head{Claim: store.Claim{Instance: "i"}})
