@@ -115,3 +115,13 @@ func (d *Definition) Types() []string {
 	}
 	return types
 }
+
+// Emits reports whether the process has a task that emits.
+func (d *Definition) Emits() bool {
+	for _, n := range d.process.Nodes {
+		if n.Kind == bpmn.ServiceTask && emits(n) {
+			return true
+		}
+	}
+	return false
+}

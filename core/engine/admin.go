@@ -1,0 +1,100 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/millrace-dev/millrace/core/claim"
+	"github.com/millrace-dev/millrace/core/feel"
+	"github.com/millrace-dev/millrace/core/flow"
+	"github.com/millrace-dev/millrace/core/sched"
+	"github.com/millrace-dev/millrace/core/store"
+	"github.com/millrace-dev/millrace/core/timer"
+)
+
+// CompleteTask completes the user task that an instance waits in. wait is the generation of its wait. The answer is durable.
+// ErrBusy means that the instance is claimed and that nothing was read or done; a second completion is refused with
+// ErrNotWaiting.
+func (e *Engine) CompleteTask(scope *sched.Scope, id store.InstanceID, wait uint64, result *feel.Context) (Reply, error) {
+	r, err := e.once(scope, id, flow.Input{Kind: flow.Complete, Wait: wait, Payload: result})
+	if err != nil {
+		return r, fmt.Errorf("complete task %s/%d: %w", id, wait, err)
+	}
+	return r, nil
+}
+
+// ResolveIncident corrects variables of an instance and tries the stuck token again. The errors are those of CompleteTask.
+func (e *Engine) ResolveIncident(scope *sched.Scope, id store.InstanceID, token uint64, variables *feel.Context) (Reply, error) {
+	r, err := e.once(scope, id, flow.Input{Kind: flow.Resolve, Token: token, Payload: variables})
+	if err != nil {
+		return r, fmt.Errorf("resolve incident %s/%d: %w", id, token, err)
+	}
+	return r, nil
+}
+
+// once brings an input to the owner lane of its instance, one time: an administrative request that bounces is answered.
+func (e *Engine) once(scope *sched.Scope, id store.InstanceID, in flow.Input) (Reply, error) {
+	r, err := e.router.Straight(scope, string(id), &request{instance: id, input: in})
+	switch {
+	case err != nil:
+		return Reply{}, err
+	case r.retry:
+		return Reply{}, fmt.Errorf("%w: %w", ErrBusy, r.err)
+	}
+	return r.Reply, r.err
+}
+
+// Describe returns what a running instance is and waits for. Its answer is durable.
+func (e *Engine) Describe(scope *sched.Scope, id store.InstanceID) (Description, error) {
+	q := &request{instance: id, describe: &Description{}}
+	r, err := e.router.Straight(scope, string(id), q)
+	if err == nil {
+		err = r.err
+	}
+	if r.retry {
+		err = fmt.Errorf("%w: %w", ErrBusy, r.err)
+	}
+	if err != nil {
+		return Description{}, fmt.Errorf("describe instance %s: %w", id, err)
+	}
+	return *q.describe, nil
+}
+
+// describe fills d in, on the lane.
+func (e *Engine) describe(d *Description, hold *claim.Hold, in store.Instance, ticket store.Ticket) reply {
+	err := hold.Free()
+	if err == nil {
+		err = e.store.WaitDurable(e.work, ticket)
+	}
+	snapshot, broken := flow.Decode(in.Snapshot)
+	if err := errors.Join(err, broken); err != nil {
+		return failed(fmt.Errorf("%w: %w", ErrStore, err))
+	}
+	*d = Description{
+		Instance: in.Instance, Deployment: in.Deployment, Status: in.Status, Snapshot: snapshot, Waits: slices.Clone(in.Waits),
+	}
+	return reply{Reply: Reply{Outcome: Accepted, Instance: in.Instance}}
+}
+
+// fire brings a due timer to its instance's lane. It is what the timers call.
+func (e *Engine) fire(scope *sched.Scope, t store.Timer) timer.Outcome {
+	_, err := e.once(scope, t.Instance, flow.Input{Kind: flow.Due, Wait: t.Generation})
+	switch {
+	case err == nil:
+		return timer.Fired
+	case errors.Is(err, ErrNotWaiting), errors.Is(err, ErrNoInstance):
+		return timer.Gone
+	default:
+		return timer.Refused
+	}
+}
+
+// call runs a handler for a service task.
+func (e *Engine) call(c flow.Call) (*feel.Context, error) {
+	h := e.catalog.handlers[c.Type]
+	if h == nil {
+		return nil, flow.ErrNoHandler
+	}
+	return h(e.work, c)
+}

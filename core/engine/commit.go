@@ -1,0 +1,184 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/millrace-dev/millrace/core/claim"
+	"github.com/millrace-dev/millrace/core/feel"
+	"github.com/millrace-dev/millrace/core/flow"
+	"github.com/millrace-dev/millrace/core/sched"
+	"github.com/millrace-dev/millrace/core/store"
+)
+
+// transaction is a step that ran and is not committed.
+type transaction struct {
+	q                *request
+	cause            string
+	instance         store.InstanceID
+	deployment, flow string
+	result           *flow.Result
+	hold             *claim.Hold  // of an instance that exists
+	spawn            *store.Claim // of one that does not
+	entry            *entry       // of an on-complete delivery
+}
+
+// aliasRounds bounds how often a step is committed again after its correlation keys were refused. Each round takes the
+// refused waits back, so the second one fails only when a key was taken in between.
+const aliasRounds = 4
+
+// transact registers an on-complete delivery, before the commit, and returns the commit.
+func (e *Engine) transact(l *laneState, t *transaction) laneStep {
+	if t.q.attempt != nil && t.q.channel.Ack == OnComplete {
+		if t.entry = e.settlement.register(t.instance); t.entry == nil {
+			return at(failed(fmt.Errorf("%w: %d deliveries are held and none can be evicted", ErrUnsettled, e.options.SettleCapacity)))
+		}
+	}
+	return laneStep{Commit: func() laneAnswer { return laneAnswer{Reply: e.commit(l, t)} }}
+}
+
+// commit runs the transaction until it is decided, and answers. Nothing before the last line of it tells anybody.
+func (e *Engine) commit(l *laneState, t *transaction) reply {
+	var err error
+	for range aliasRounds {
+		if err = e.commitOnce(l, t); !errors.Is(err, store.ErrAlias) {
+			break
+		}
+		if err = e.refuseAliases(t); err != nil {
+			break
+		}
+	}
+	if err == nil {
+		return e.committed(t)
+	}
+	e.settlement.drop(t.entry)
+	if t.hold != nil {
+		err = errors.Join(err, t.hold.Free())
+	}
+	switch {
+	case !store.Definite(err):
+		return failed(fmt.Errorf("%w: %w", ErrUndecided, err))
+	case errors.Is(err, store.ErrDuplicate):
+		return e.duplicate(t.q, t.instance)
+	case errors.Is(err, store.ErrFenced), errors.Is(err, store.ErrConflict):
+		return again(err)
+	case errors.Is(err, store.ErrInvalid) && t.q.attempt != nil:
+		return rejected(err.Error())
+	default:
+		return failed(fmt.Errorf("%w: %w", ErrStore, err))
+	}
+}
+
+func (e *Engine) commitOnce(l *laneState, t *transaction) error {
+	st, err := e.storeStep(t)
+	if err != nil {
+		return err
+	}
+	if t.hold != nil {
+		return t.hold.Commit(e.work, st)
+	}
+	st.Claim, st.Spawn = *t.spawn, true
+	return l.committer.Commit(e.work, st)
+}
+
+// storeStep writes the result as the store's transaction: all of it, or nothing of it.
+func (e *Engine) storeStep(t *transaction) (*store.Step, error) {
+	snapshot, err := t.result.Snapshot.Encode()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", store.ErrInvalid, err)
+	}
+	st := &store.Step{
+		Cause: t.cause, Status: store.Running, Deployment: t.deployment, Flow: t.flow, Snapshot: snapshot, Close: t.result.Close,
+	}
+	for _, w := range t.result.Open {
+		st.Open = append(st.Open, store.Wait{
+			Generation: w.Generation, Element: w.Element, Channel: w.Message, Key: w.Key, Due: w.Due, Data: []byte(w.Kind),
+		})
+	}
+	for _, x := range t.result.Emissions {
+		st.Outbox = append(st.Outbox, store.Emission{Target: x.Target, Payload: x.Payload})
+	}
+	if t.result.Snapshot.Status == flow.Completed {
+		st.Status = store.Completed
+		if st.Result, err = feel.AppendJSON(nil, t.result.Snapshot.Variables.Context); err != nil {
+			return nil, fmt.Errorf("%w: %w", store.ErrInvalid, err)
+		}
+	}
+	if t.q.attempt != nil {
+		st.Inbox = &store.Receipt{Delivery: t.q.delivery}
+		if keep := t.q.channel.Keep; keep > 0 {
+			st.Inbox.Expires = e.s.Now().Add(keep)
+		}
+	}
+	return st, nil
+}
+
+// refuseAliases takes back the waits whose correlation key an open wait of somebody holds: each is an incident of its token.
+func (e *Engine) refuseAliases(t *transaction) error {
+	mine := map[[2]string]bool{}
+	for _, w := range slices.Clone(t.result.Open) {
+		if w.Kind != flow.ForMessage {
+			continue
+		}
+		name := [2]string{w.Message, w.Key}
+		holder, err := e.aliasHolder(e.work, t, w)
+		if err != nil {
+			return err
+		}
+		if mine[name] {
+			holder = "another wait of this instance"
+		}
+		mine[name] = true
+		if holder != "" {
+			t.result.Refuse(w.Generation, fmt.Sprintf("correlation key %q for message %s is held by %s", w.Key, w.Message, holder))
+		}
+	}
+	return nil
+}
+
+// aliasHolder names who holds the key of a wait, or returns "" when it is free or will be with this step.
+func (e *Engine) aliasHolder(scope *sched.Scope, t *transaction, w flow.Wait) (string, error) {
+	alias, _, err := e.store.Resolve(scope, w.Message, w.Key)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return "", nil
+	case err != nil:
+		return "", err
+	case alias.Instance != t.instance:
+		return "instance " + string(alias.Instance), nil
+	case !slices.Contains(t.result.Close, alias.Generation):
+		return "another wait of this instance", nil
+	}
+	return "", nil
+}
+
+// committed tells the timers and the sender that there is something to read, settles who waited for the instance, and answers.
+func (e *Engine) committed(t *transaction) reply {
+	for _, w := range t.result.Open {
+		if !w.Due.IsZero() {
+			e.timers.Armed(w.Due)
+		}
+	}
+	if len(t.result.Emissions) > 0 {
+		e.outbox.Emitted()
+	}
+	r := reply{Reply: Reply{Outcome: Accepted, Instance: t.instance}}
+	if t.result.Snapshot.Status == flow.Completed {
+		result, err := feel.AppendJSON(nil, t.result.Snapshot.Variables.Context)
+		if err != nil {
+			// It was written as this step's result a moment ago.
+			panic(fmt.Sprintf("engine: result of instance %s: %v", t.instance, err))
+		}
+		e.settlement.ended(t.instance, store.Completed, result)
+		if t.entry != nil {
+			e.settlement.drop(t.entry)
+			r.Reply = Reply{Outcome: Completed, Instance: t.instance, Status: store.Completed, Result: result}
+		}
+		return r
+	}
+	if t.entry != nil {
+		r.held = e.settlement.arm(t.entry)
+	}
+	return r
+}

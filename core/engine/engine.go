@@ -1,0 +1,121 @@
+package engine
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/millrace-dev/millrace/core/claim"
+	"github.com/millrace-dev/millrace/core/correlate"
+	"github.com/millrace-dev/millrace/core/lane"
+	"github.com/millrace-dev/millrace/core/outbox"
+	"github.com/millrace-dev/millrace/core/sched"
+	"github.com/millrace-dev/millrace/core/store"
+	"github.com/millrace-dev/millrace/core/store/step"
+	"github.com/millrace-dev/millrace/core/timer"
+)
+
+// Engine is a running execution plane. Its methods may be called by any number of tasks.
+type Engine struct {
+	s       sched.Scheduler
+	options Options
+	store   store.Store
+	catalog *catalog
+
+	router     *lane.Router[*request, reply]
+	lanes      []*laneState
+	correlator *correlate.Correlator
+	timers     *timer.Timers
+	outbox     *outbox.Sender
+	settlement *settlement
+
+	// work joins the lanes' loops; around joins the timers and the sender, which bring work.
+	work, around *sched.Scope
+}
+
+// laneState is what one lane works with. Only its own task touches it.
+type laneState struct {
+	id        int
+	owner     store.Owner
+	claims    *claim.Claims
+	committer *step.Committer
+}
+
+// New puts an engine together and starts it. It takes an incarnation from the store and, unless the store is shared, frees
+// the claims of earlier incarnations. The engine's tasks run in a scope of their own below scope; Close ends them. The
+// store stays the caller's, and must outlive the engine.
+func New(s sched.Scheduler, scope *sched.Scope, o Options, p Parts) (*Engine, error) {
+	if err := o.Validate(); err != nil {
+		return nil, fmt.Errorf("start engine: %w", err)
+	}
+	o = o.withDefaults()
+	c, err := newCatalog(p)
+	if err != nil {
+		return nil, fmt.Errorf("start engine: %w", err)
+	}
+	e := &Engine{
+		s: s, options: o, store: p.Store, catalog: c,
+		correlator: correlate.New(s, p.Store), settlement: newSettlement(s, o.SettleCapacity),
+	}
+	if err := e.makeOwners(scope, p); err != nil {
+		return nil, fmt.Errorf("start engine: %w", err)
+	}
+	e.work, e.around = scope.Child("engine lanes"), scope.Child("engine timers and outbox")
+	e.router.Start(e.work)
+	e.timers.Start(e.around)
+	if e.outbox != nil {
+		e.outbox.Start(e.around)
+	}
+	return e, nil
+}
+
+func (e *Engine) makeOwners(scope *sched.Scope, p Parts) error {
+	incarnation, err := p.Store.Incarnate(scope)
+	if err != nil {
+		return err
+	}
+	if !e.options.Shared {
+		if _, err := claim.Sweep(scope, p.Store, e.s.Now().Add(always)); err != nil {
+			return err
+		}
+	}
+	for id := range e.options.Lanes {
+		owner := store.Owner{Replica: e.options.Replica, Lane: uint32(id), Incarnation: incarnation}
+		committer := step.NewCommitter(e.s, p.Store, owner)
+		e.lanes = append(e.lanes, &laneState{id: id, owner: owner, committer: committer, claims: claim.New(e.s, p.Store, committer, owner)})
+	}
+	if e.router, err = lane.NewRouter(e.s, lane.Options{Lanes: e.options.Lanes, Queue: e.options.Queue}, e.prepare); err != nil {
+		return err
+	}
+	timers := e.options.Timers
+	timers.Lanes = e.options.Lanes
+	owner := func(id store.InstanceID) int { return e.router.Owner(string(id)) }
+	if e.timers, err = timer.New(e.s, timers, p.Store, owner, e.fire); err != nil {
+		return err
+	}
+	if p.Send != nil {
+		e.outbox, err = outbox.New(e.s, e.options.Outbox, p.Store, p.Send)
+	}
+	return err
+}
+
+// always is longer ago than any claim was taken, counted from a clock that may be behind the store's.
+const always = 100 * 365 * 24 * time.Hour
+
+// Close stops the engine: no request is accepted any more, those that were run to their end, held deliveries are told that
+// they were not settled, and every task has ended when it returns. It waits for handlers and for the store.
+func (e *Engine) Close() {
+	e.around.Close()
+	e.router.Close()
+	e.work.Join()
+	e.work.Close()
+	e.settlement.close()
+}
+
+// Lanes returns the number of lanes.
+func (e *Engine) Lanes() int { return e.router.Lanes() }
+
+// Queued returns how many requests wait for a lane.
+func (e *Engine) Queued(id int) int { return e.router.Queued(id) }
+
+// Held returns how many on-complete deliveries are held.
+func (e *Engine) Held() int { return e.settlement.held() }

@@ -1,0 +1,187 @@
+package engine
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"github.com/millrace-dev/millrace/core/claim"
+	"github.com/millrace-dev/millrace/core/correlate"
+	"github.com/millrace-dev/millrace/core/flow"
+	"github.com/millrace-dev/millrace/core/lane"
+	"github.com/millrace-dev/millrace/core/store"
+)
+
+// prepare runs a request up to its transaction. It is the lanes' prepare function: nothing else calls what is below.
+func (e *Engine) prepare(id int, q *request) laneStep {
+	l := e.lanes[id]
+	switch {
+	case q.attempt == nil:
+		return e.input(l, q)
+	case q.attempt.Arrived():
+		return e.arrive(l, q)
+	default:
+		return e.resume(l, q) // it hopped here
+	}
+}
+
+// arrive decodes a delivery, and spawns or resolves.
+func (e *Engine) arrive(l *laneState, q *request) laneStep {
+	if reason := nameFault(q.delivery.ID); reason != "" {
+		return at(rejected("delivery id " + reason))
+	}
+	message, err := q.attempt.Decode()
+	if err != nil {
+		return at(rejected(err.Error()))
+	}
+	if q.channel.Flow != "" {
+		return e.spawn(l, q, message)
+	}
+	if reason := nameFault(message.Key); reason != "" {
+		return at(rejected("correlation key " + reason))
+	}
+	if r, seen := e.seen(q); seen {
+		return at(r)
+	}
+	target, err := q.attempt.Resolve()
+	switch {
+	case errors.Is(err, correlate.ErrNoWait):
+		return at(e.unmatched(q))
+	case err != nil:
+		return at(failed(fmt.Errorf("%w: %w", ErrStore, err)))
+	case e.router.Owner(string(target.Instance)) != l.id:
+		return laneStep{Answer: laneAnswer{Hop: &lane.Hop[*request]{Instance: string(target.Instance), Request: q}}}
+	}
+	return e.resume(l, q)
+}
+
+// nameFault returns what is wrong with a name that the store is to keep, or "".
+func nameFault(name string) string {
+	switch {
+	case name == "":
+		return "is empty"
+	case len(name) > store.MaxName:
+		return fmt.Sprintf("has %d bytes, more than %d", len(name), store.MaxName)
+	}
+	return ""
+}
+
+func rejected(reason string) reply {
+	return reply{Reply: Reply{Outcome: Rejected, Reason: reason}}
+}
+
+// resume is all that the owner lane does of a delivery: claim, load, guards, pin, step.
+func (e *Engine) resume(l *laneState, q *request) laneStep {
+	message, target := q.attempt.Receive()
+	q.attempt.Enter(lane.Claimed)
+	entered, err := e.correlator.Enter(e.work, l.claims, target)
+	if err != nil {
+		return at(bounce(err))
+	}
+	q.attempt.Enter(lane.Loaded)
+	q.attempt.Enter(lane.Guarded)
+	return e.advance(l, q, entered.Hold, entered.Instance,
+		flow.Input{Kind: flow.Message, Wait: entered.Wait.Generation, Payload: message.Variables})
+}
+
+// input runs a request that names its instance.
+func (e *Engine) input(l *laneState, q *request) laneStep {
+	hold, err := l.claims.Take(e.work, q.instance)
+	if err != nil {
+		return at(bounce(err))
+	}
+	in, ticket, err := hold.Load(e.work)
+	switch {
+	case err != nil:
+		return at(bounce(errors.Join(err, hold.Free())))
+	case q.describe != nil:
+		return at(e.describe(q.describe, hold, in, ticket))
+	}
+	return e.advance(l, q, hold, in, q.input)
+}
+
+// advance steps an instance that is held. The hold ends with the commit, or here: on every other way out, panics included.
+func (e *Engine) advance(l *laneState, q *request, hold *claim.Hold, in store.Instance, input flow.Input) (out laneStep) {
+	defer func() {
+		if out.Commit == nil {
+			if err := hold.Free(); err != nil && out.Answer.Reply.err != nil {
+				out.Answer.Reply.err = errors.Join(out.Answer.Reply.err, err)
+			}
+		}
+	}()
+	d := e.catalog.flows[pin{in.Deployment, in.Flow}]
+	if d == nil {
+		return at(failed(fmt.Errorf("%w: instance %s of process %s, deployment %s", ErrNoDefinition, in.Instance, in.Flow, in.Deployment)))
+	}
+	if q.attempt != nil {
+		q.attempt.Enter(lane.Pinned)
+	}
+	snapshot, err := flow.Decode(in.Snapshot)
+	if err != nil {
+		return at(failed(fmt.Errorf("%w: instance %s: %w", ErrStore, in.Instance, err)))
+	}
+	if q.attempt != nil {
+		q.attempt.Enter(lane.Resumed)
+	}
+	result, err := flow.Step(d, snapshot, input, e.environment(in.Instance))
+	if err != nil {
+		return at(failed(fmt.Errorf("%w: %w", ErrNotWaiting, err)))
+	}
+	return e.transact(l, &transaction{
+		q: q, cause: q.cause(), instance: in.Instance, deployment: in.Deployment, flow: in.Flow, result: result, hold: hold,
+	})
+}
+
+// spawn starts an instance on the lane that the delivery arrived on. Its id is a function of the delivery, so there is one
+// row for all attempts at it, and nothing to claim: the row is absent, or void at the epoch that this attempt asserts.
+func (e *Engine) spawn(l *laneState, q *request, message Message) laneStep {
+	id := SpawnID(q.delivery)
+	head, _, err := e.store.Head(e.work, id)
+	if err != nil {
+		return at(failed(fmt.Errorf("%w: %w", ErrStore, err)))
+	}
+	if head.Status != store.Absent && head.Status != store.Void {
+		return at(e.duplicate(q, id))
+	}
+	d := e.catalog.flows[pin{e.catalog.deployment, q.channel.Flow}]
+	start := q.channel.Message
+	if !d.Starts(start) {
+		start = "" // the catalog has seen that there is a none start event then
+	}
+	result, err := flow.Step(d, nil, flow.Input{Kind: flow.Start, Message: start, Payload: message.Variables}, e.environment(id))
+	if err != nil {
+		return at(rejected(err.Error()))
+	}
+	return e.transact(l, &transaction{
+		q: q, cause: q.cause(), instance: id, deployment: e.catalog.deployment, flow: d.ID(), result: result,
+		spawn: &store.Claim{Instance: id, Owner: l.owner, Epoch: head.Epoch},
+	})
+}
+
+// SpawnID returns the id of the instance that a delivery starts.
+func SpawnID(d store.Delivery) store.InstanceID {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d:%s%s", len(d.Channel), d.Channel, d.ID))
+	return store.InstanceID(hex.EncodeToString(sum[:12]))
+}
+
+// cause names what made a step run: the same in every attempt, so that a record of the step decides whether it committed.
+func (q *request) cause() string {
+	switch {
+	case q.attempt != nil:
+		sum := sha256.Sum256(fmt.Appendf(nil, "%d:%s%s", len(q.delivery.Channel), q.delivery.Channel, q.delivery.ID))
+		return "delivery/" + hex.EncodeToString(sum[:12])
+	case q.input.Kind == flow.Resolve:
+		return fmt.Sprintf("resolve/%s/%d", q.instance, q.input.Token)
+	case q.input.Kind == flow.Due:
+		return fmt.Sprintf("timer/%s/%d", q.instance, q.input.Wait)
+	default:
+		return fmt.Sprintf("task/%s/%d", q.instance, q.input.Wait)
+	}
+}
+
+func (e *Engine) environment(id store.InstanceID) flow.Environment {
+	return flow.Environment{
+		Instance: string(id), Now: e.s.Now(), Call: e.call, MaxVisits: e.options.MaxVisits, Limits: e.options.Limits,
+	}
+}

@@ -1,0 +1,112 @@
+package engine
+
+import (
+	"errors"
+
+	"github.com/millrace-dev/millrace/core/correlate"
+	"github.com/millrace-dev/millrace/core/flow"
+	"github.com/millrace-dev/millrace/core/lane"
+	"github.com/millrace-dev/millrace/core/store"
+)
+
+// Delivery is one message on one channel.
+type Delivery struct {
+	Channel string
+	// ID is the same in every redelivery of the message; the delivery takes effect at most once.
+	ID string
+	// Decode decodes and validates the body. It runs on a lane, once an attempt, and must not wait. Its error rejects the
+	// message for good.
+	Decode func() (Message, error)
+}
+
+// Outcome is how a delivery or a request was answered.
+type Outcome uint8
+
+// The outcomes. All are durable, and a redelivery is answered the same.
+const (
+	Accepted  Outcome = iota + 1 // the step that it caused is durable
+	Completed                    // its instance has ended
+	Unmatched                    // nothing waits for it: dropped, and said so
+	Rejected                     // the message is not valid
+)
+
+var outcomeNames = [...]string{"none", "accepted", "completed", "unmatched", "rejected"}
+
+// String returns the outcome in lower case.
+func (o Outcome) String() string {
+	if int(o) < len(outcomeNames) {
+		return outcomeNames[o]
+	}
+	return "unknown outcome"
+}
+
+// Reply answers a delivery or a request.
+type Reply struct {
+	Outcome  Outcome
+	Instance store.InstanceID
+	// Duplicate says that the delivery had taken effect before.
+	Duplicate bool
+	// Status and Result are of the instance when it has ended: its variables as JSON.
+	Status store.Status
+	Result []byte
+	// Reason says why a message was rejected.
+	Reason string
+}
+
+// Errors of Deliver and of requests. Each says that the caller has no answer: its transport must bring the delivery again,
+// which is safe.
+var (
+	// ErrBusy: the claim was held, or the wait moved, as often as Options.Attempts allows. Nothing happened.
+	ErrBusy = errors.New("instance is busy")
+	// ErrUnsettled: the delivery took effect, and its instance has not ended within the time, or the registry had no room.
+	ErrUnsettled = errors.New("instance has not ended")
+	// ErrStore wraps a failure of the store. Nothing happened.
+	ErrStore = errors.New("store failed")
+	// ErrUndecided: the engine was stopped before it was known whether the step committed.
+	ErrUndecided = errors.New("outcome is not decided")
+)
+
+// Refusals of requests that name their instance. They are permanent.
+var (
+	ErrNoChannel    = errors.New("no such channel")
+	ErrNoInstance   = errors.New("no such running instance")
+	ErrNotWaiting   = errors.New("the instance does not wait for this")
+	ErrNoDefinition = errors.New("the deployment of the instance is not known")
+)
+
+// request is what a lane runs: a delivery, or an input for an instance that is known.
+type request struct {
+	// Of a delivery.
+	channel  *Channel
+	delivery store.Delivery
+	attempt  *lane.Handoff[Message, correlate.Target]
+
+	// Of an input: a due timer, a completed task, a resolved incident, or with describe set nothing at all.
+	instance store.InstanceID
+	input    flow.Input
+	describe *Description
+}
+
+// reply is what a lane answers.
+type reply struct {
+	Reply
+	err error
+	// retry says that the request bounced, or met a wait that moved: it goes back to the start.
+	retry bool
+	// held is the entry to wait for when the delivery is answered later.
+	held *entry
+}
+
+type (
+	laneStep   = lane.Step[*request, reply]
+	laneAnswer = lane.Answer[*request, reply]
+)
+
+// at answers without a transaction.
+func at(r reply) laneStep { return laneStep{Answer: laneAnswer{Reply: r}} }
+
+// failed answers with an error.
+func failed(err error) reply { return reply{err: err} }
+
+// again sends the request back to the start.
+func again(err error) reply { return reply{err: err, retry: true} }

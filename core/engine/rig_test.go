@@ -1,0 +1,182 @@
+package engine_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/millrace-dev/millrace/core/bpmn"
+	"github.com/millrace-dev/millrace/core/engine"
+	"github.com/millrace-dev/millrace/core/feel"
+	"github.com/millrace-dev/millrace/core/flow"
+	"github.com/millrace-dev/millrace/core/sched"
+	"github.com/millrace-dev/millrace/core/store"
+	"github.com/millrace-dev/millrace/core/store/memory"
+	"github.com/millrace-dev/millrace/core/store/step"
+	"github.com/millrace-dev/millrace/sim"
+)
+
+func TestMain(m *testing.M) { sim.Main(m) }
+
+// definitions reads the processes of testdata, once for all executions of a check: they are immutable.
+func definitions(t testing.TB, files ...string) []*flow.Definition {
+	t.Helper()
+	var all []*flow.Definition
+	for _, file := range files {
+		data, err := os.ReadFile("testdata/" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		model, faults := bpmn.Load(file, data, flow.Executes)
+		if model == nil {
+			t.Fatal(faults)
+		}
+		for _, p := range model.Processes {
+			d, err := flow.NewDefinition(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, d)
+		}
+	}
+	return all
+}
+
+// channels of the processes in testdata.
+var channels = []engine.Channel{
+	{Name: "open", Flow: "sum"},
+	{Name: "open-and-wait", Flow: "sum", Ack: engine.OnComplete, Timeout: time.Hour},
+	{Name: "add", Message: "add"},
+	{Name: "remind", Flow: "remind"},
+	{Name: "route", Flow: "route"},
+}
+
+// outside is what is not part of a node: the store, the receiver of emissions and the transports' own memory.
+type outside struct {
+	*sim.World
+	flows  []*flow.Definition
+	st     *step.Store
+	engine *memory.Engine
+	begun  time.Time
+
+	emitted map[string][]byte // payload by id
+	calls   map[string]int    // handler calls by instance and token
+	fails   func(flow.Call) error
+}
+
+func newOutside(w *sim.World, flows []*flow.Definition, o memory.Options) *outside {
+	x := &outside{World: w, flows: flows, begun: w.Scheduler().Now(), emitted: map[string][]byte{}, calls: map[string]int{}}
+	x.st, x.engine = memory.Open(w.Scheduler(), o)
+	return x
+}
+
+// node starts an engine. Its tasks end with scope.
+func (x *outside) node(scope *sched.Scope, o engine.Options) *engine.Engine {
+	var e *engine.Engine
+	for {
+		var err error
+		e, err = engine.New(x.Scheduler(), scope, o, engine.Parts{
+			Store:    x.st,
+			Package:  engine.Package{Deployment: "d1", Flows: x.flows, Channels: channels},
+			Handlers: map[string]engine.Handler{"add": x.add, "work": x.work},
+			Send:     x.receive,
+		})
+		if err == nil {
+			return e
+		}
+		x.expect(err, store.ErrUnavailable, store.ErrUnknown)
+		x.NoError(x.Scheduler().Sleep(scope, "start again", time.Second))
+	}
+}
+
+// expect fails on an error that is none of these.
+func (x *outside) expect(err error, known ...error) {
+	for _, k := range known {
+		if errors.Is(err, k) {
+			return
+		}
+	}
+	x.NoError(err)
+}
+
+// add is the handler that sums up. Its result depends on the variables alone, so a repeated call does no harm.
+func (x *outside) add(_ *sched.Scope, c flow.Call) (*feel.Context, error) {
+	x.calls[fmt.Sprintf("%s/%d", c.Instance, c.Token)]++
+	x.Scheduler().Yield()
+	sum := number(c.Variables, "total") + number(c.Variables, "amount")
+	return feel.NewContext(
+		feel.Entry{Key: "total", Value: feel.Int(sum)},
+		feel.Entry{Key: "count", Value: feel.Int(number(c.Variables, "count") + 1)},
+	), nil
+}
+
+func (x *outside) work(_ *sched.Scope, c flow.Call) (*feel.Context, error) {
+	x.calls[fmt.Sprintf("%s/%d", c.Instance, c.Token)]++
+	if x.fails != nil {
+		return nil, x.fails(c)
+	}
+	return feel.NewContext(), nil
+}
+
+func number(c *feel.Context, name string) int64 {
+	v, _ := c.Lookup(name)
+	n, ok := v.(feel.Number)
+	if !ok {
+		return 0
+	}
+	i, _ := n.Int64()
+	return i
+}
+
+// receive is the relay behind the outbox.
+func (x *outside) receive(_ *sched.Scope, e store.Emission) error {
+	x.Scheduler().Yield()
+	id := fmt.Sprintf("%s/%d", e.Instance, e.Sequence)
+	if before, seen := x.emitted[id]; seen {
+		x.Require(string(before) == string(e.Payload), "L11.id", "emission %s is %s, and was %s", id, e.Payload, before)
+	}
+	x.emitted[id] = e.Payload
+	x.Require(x.durable(e.Instance).Emitted >= e.Sequence, "L11.I2", "emission %s left, and its step is not durable", id)
+	return nil
+}
+
+// message makes a delivery of variables.
+func message(channel, id, key string, variables ...feel.Entry) engine.Delivery {
+	return engine.Delivery{Channel: channel, ID: id, Decode: func() (engine.Message, error) {
+		return engine.Message{Variables: feel.NewContext(variables...), Key: key}, nil
+	}}
+}
+
+func text(key, value string) feel.Entry { return feel.Entry{Key: key, Value: feel.String(value)} }
+
+func integer(key string, value int64) feel.Entry { return feel.Entry{Key: key, Value: feel.Int(value)} }
+
+// dump is what the store shows, or what the worst crash would leave.
+func (x *outside) dump(peek func(func(step.View) error) error) (d step.Dump) {
+	x.NoError(peek(func(v step.View) (err error) {
+		d, err = step.Inspect(v)
+		return err
+	}))
+	return d
+}
+
+// durable returns the instance as the worst crash would leave it.
+func (x *outside) durable(id store.InstanceID) store.Instance {
+	return x.dump(x.engine.PeekDurable).Instances[id]
+}
+
+// transport redelivers a message until it is answered, to whatever engine is there.
+func (x *outside) transport(scope *sched.Scope, d engine.Delivery, node func() *engine.Engine) engine.Reply {
+	for range 200 {
+		r, err := node().Deliver(scope, d)
+		if err == nil {
+			return r
+		}
+		x.Logf("delivery %s: %v", d.ID, err)
+		x.NoError(x.Scheduler().Sleep(scope, "redelivery", time.Second))
+	}
+	x.Require(false, "L1.progress", "delivery %s was never answered", d.ID)
+	return engine.Reply{}
+}
