@@ -36,6 +36,9 @@ func commands() []command {
 		{"lint", "", "golangci-lint, built from the pinned tools module", runLint},
 		{"ratchet", "", "source contracts: imports and raw concurrency", runRatchet},
 		{"bench-sched", "[rounds=N] [--check]", "primitives and structures against the bare standard library", runBenchSched},
+		{"bench-node", "", "HTTP to file, records per second and CPU beside a single-purpose program", runBenchNode},
+		{"bench-flows", "[n=N]", "flow instances per second and CPU on Pebble, 1 and 8 lanes", runBenchFlows},
+		{"bench-sim", "[rounds=N] [trials=N] [limit=N] [--check]", "the simulator: speed, bug finding, exhaustive counts", runBenchSim},
 	}
 }
 

@@ -102,12 +102,12 @@ func (p *Processor) handle(scope *sched.Scope, d relay.Delivery[*record.Batch]) 
 }
 
 func (p *Processor) selected(b *record.Batch) ([]int32, []*record.Rejection) {
+	if p.opts.Where != nil {
+		return p.opts.Where.Select(b, nil)
+	}
 	all := make([]int32, b.Rows())
 	for i := range all {
 		all[i] = int32(i)
 	}
-	if p.opts.Where == nil {
-		return all, nil
-	}
-	return p.opts.Where.Select(b, all)
+	return all, nil
 }

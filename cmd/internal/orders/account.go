@@ -13,6 +13,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"time"
 )
 
 // Account is what the client sent beside what the node did with it.
@@ -153,11 +154,30 @@ type FlowCount struct {
 	Started   int `json:"started"`
 	Completed int `json:"completed"`
 	Running   int `json:"running"`
-	Incidents int `json:"incidents"`
+	Failed    int `json:"failed"`
+	Emissions int `json:"emissions"` // not delivered yet
 }
 
-// Flows asks the node to count its instances.
+// settleTimeout bounds how long instances and emissions may go on after the last answer.
+const settleTimeout = 20 * time.Second
+
+// Flows asks the node to count its instances until none is running and no emission is left, for a bounded time: a body is answered
+// when its instances have ended, and what they emitted leaves after that.
 func Flows(ctx context.Context, n *Node) (FlowCount, error) {
+	ctx, stop := context.WithTimeout(ctx, settleTimeout)
+	defer stop()
+	for {
+		c, err := count(ctx, n)
+		if err != nil || c.Running == 0 && c.Emissions == 0 {
+			return c, err
+		}
+		if pause(ctx, 6) != nil {
+			return c, nil // what is left shows in the account
+		}
+	}
+}
+
+func count(ctx context.Context, n *Node) (FlowCount, error) {
 	var c FlowCount
 	status, body, err := n.Get(ctx, "/api/instances/count")
 	if err != nil {
@@ -174,7 +194,7 @@ func Flows(ctx context.Context, n *Node) (FlowCount, error) {
 
 // CheckFlows compares the node's instances with the orders that needed one.
 func (a *Account) CheckFlows(c FlowCount) {
-	if c.Started != a.Flows || c.Completed != a.Flows || c.Running != 0 || c.Incidents != 0 {
-		a.Fault("flows: %d started, %d completed, %d running, %d incidents; want %d completed", c.Started, c.Completed, c.Running, c.Incidents, a.Flows)
+	if c.Started != a.Flows || c.Completed != a.Flows || c.Running != 0 || c.Failed != 0 || c.Emissions != 0 {
+		a.Fault("flows: %d started, %d completed, %d running, %d failed, %d emissions left; want %d completed", c.Started, c.Completed, c.Running, c.Failed, c.Emissions, a.Flows)
 	}
 }

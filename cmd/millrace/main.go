@@ -1,0 +1,77 @@
+// Command millrace is the node and its operator commands.
+//
+// Exit status: 0 when all went well; 1 when it did not (the demo's account does not balance, the node could not start);
+// 2 for a package or arguments that were refused; 4 when a running node fenced itself because its store could
+// not write: nothing was acknowledged after that, and a restart recovers.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// Exit statuses, documented above and in docs/operate.md.
+const (
+	statusOK      = 0
+	statusFailed  = 1
+	statusRefused = 2
+	statusFenced  = 4
+)
+
+type command struct {
+	name, usage, help string
+	run               func(ctx context.Context, args []string, out, errs io.Writer) int
+}
+
+func commands() []command {
+	return []command{
+		{"run", "[--data DIR] [--listen ADDR] PACKAGE", "run a node with the package until SIGTERM or SIGINT", runNode},
+		{"validate", "PACKAGE", "check a package and list every fault", validate},
+		{"describe", "PACKAGE", "show what a package makes of a node", describe},
+		{"demo", "[--orders N] [--kills N] [--seed N] [--dir DIR]", "feed, kill and restart a node, and account for every record", demo},
+		{"version", "", "show the version", version},
+	}
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	status := dispatch(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(status)
+}
+
+func dispatch(ctx context.Context, args []string, out, errs io.Writer) int {
+	if len(args) == 0 {
+		usage(errs)
+		return statusRefused
+	}
+	if args[0] == "help" || args[0] == "-h" || args[0] == "--help" {
+		usage(out)
+		return statusOK
+	}
+	for _, c := range commands() {
+		if c.name == args[0] {
+			return c.run(ctx, args[1:], out, errs)
+		}
+	}
+	say(errs, "millrace: there is no command %q\n", args[0])
+	usage(errs)
+	return statusRefused
+}
+
+func usage(w io.Writer) {
+	say(w, "usage: millrace COMMAND\n\n")
+	for _, c := range commands() {
+		say(w, "  %-10s%-52s%s\n", c.name, c.usage, c.help)
+	}
+}
+
+// say writes to a terminal or a pipe; when that is gone there is nobody left to tell.
+func say(w io.Writer, format string, args ...any) {
+	_, _ = fmt.Fprintf(w, format, args...)
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/millrace-dev/millrace/core/graph"
+	"github.com/millrace-dev/millrace/core/record"
+)
+
+// load reads a package folder, or lists every fault.
+func load(dir string, errs io.Writer) (*graph.Package, bool) {
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		say(errs, "millrace: %s is not a package folder\n", dir)
+		return nil, false
+	}
+	pkg, faults := graph.Load(os.DirFS(dir))
+	for _, f := range faults {
+		say(errs, "%s\n", filepath.Join(dir, f.Error()))
+	}
+	if len(faults) > 0 {
+		say(errs, "millrace: package %s is refused: %d faults\n", dir, len(faults))
+		return nil, false
+	}
+	return pkg, true
+}
+
+func validate(_ context.Context, args []string, out, errs io.Writer) int {
+	if len(args) != 1 {
+		say(errs, "usage: millrace validate PACKAGE\n")
+		return statusRefused
+	}
+	pkg, ok := load(args[0], errs)
+	if !ok {
+		return statusRefused
+	}
+	say(out, "package %s %s is valid\n", pkg.Name, pkg.ID)
+	return statusOK
+}
+
+func describe(_ context.Context, args []string, out, errs io.Writer) int {
+	if len(args) != 1 {
+		say(errs, "usage: millrace describe PACKAGE\n")
+		return statusRefused
+	}
+	pkg, ok := load(args[0], errs)
+	if !ok {
+		return statusRefused
+	}
+	say(out, "package  %s\nidentity %s\nlanes    %d\nlisten   %s\nstore    pebble, every commit synced\n", pkg.Name, pkg.ID, pkg.Node.Lanes, pkg.Node.Listen)
+	for _, s := range pkg.Schemas {
+		say(out, "schema   %-12s %s\n", s.Name(), fieldsText(s))
+	}
+	for _, s := range pkg.Sources {
+		say(out, "source   %-12s → relay %s\n", s.Name, s.To.Relay.Name)
+	}
+	for _, r := range pkg.Relays {
+		say(out, "relay    %-12s schema %s, %d batches for each consumer%s\n", r.Name, r.Schema.Name(), r.Capacity, branchText(r.BranchedBy))
+	}
+	for _, p := range pkg.Processors {
+		say(out, "process  %-12s relay %s → relay %s%s\n", p.Name, p.From.Name, p.To.Name, processText(p))
+	}
+	for _, s := range pkg.Sinks {
+		say(out, "sink     %-12s relay %s\n", s.Name, s.From.Name)
+	}
+	for _, c := range pkg.Channels {
+		say(out, "channel  %-12s %s, acknowledged %s\n", c.Name, channelText(c), c.Ack)
+	}
+	for _, f := range pkg.Flows {
+		var ids []string
+		for _, p := range f.Processes {
+			ids = append(ids, p.ID)
+		}
+		say(out, "flow     %-12s %s\n", f.File, strings.Join(ids, ", "))
+	}
+	return statusOK
+}
+
+func branchText(b *graph.Branch) string {
+	if b == nil {
+		return ""
+	}
+	return fmt.Sprintf(", a branch for each %s (idle %s, at most %d)", strings.Join(b.Key, ", "), b.TTL, b.Max)
+}
+
+func fieldsText(s *record.Schema) string {
+	var fields []string
+	for _, f := range s.Fields() {
+		text := f.Name + " " + f.Type.String()
+		if f.Nullable {
+			text += "?"
+		}
+		fields = append(fields, text)
+	}
+	return strings.Join(fields, ", ")
+}
+
+func processText(p *graph.Processor) string {
+	if d := p.Deduplicate; d != nil {
+		return fmt.Sprintf(", first of each key within %s", d.Keep)
+	}
+	return ""
+}
+
+func channelText(c *graph.Channel) string {
+	from := "HTTP " + c.HTTPPath
+	if c.From != nil {
+		from = "relay " + c.From.Name
+	}
+	if c.Flow != "" {
+		return from + " starts " + c.Flow
+	}
+	return from + " resumes by key"
+}

@@ -1,0 +1,126 @@
+package node
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+
+	"github.com/millrace-dev/millrace/core/engine"
+	"github.com/millrace-dev/millrace/core/feel"
+	"github.com/millrace-dev/millrace/core/sched"
+	"github.com/millrace-dev/millrace/core/store"
+	"github.com/millrace-dev/millrace/core/store/step"
+)
+
+// maxListed bounds a list of instances.
+const maxListed = 1000
+
+// instanceLine is one row of /api/instances.
+type instanceLine struct {
+	Instance store.InstanceID `json:"instance"`
+	Status   string           `json:"status"`
+}
+
+// apiInstances lists instances by id, at most maxListed, of one status when the query names it.
+func (n *Node) apiInstances(w http.ResponseWriter, r *http.Request) {
+	status := r.URL.Query().Get("status")
+	lines := []instanceLine{}
+	_, err := n.engine.View(n.intake, "list instances", func(v step.View) error {
+		d, err := step.Inspect(v)
+		for _, h := range d.Heads {
+			if len(lines) < maxListed && h.Status != store.Void && (status == "" || h.Status.String() == status) {
+				lines = append(lines, instanceLine{h.Instance, h.Status.String()})
+			}
+		}
+		return err
+	})
+	if err != nil {
+		reply(w, http.StatusServiceUnavailable, problem{err.Error()})
+		return
+	}
+	reply(w, http.StatusOK, lines)
+}
+
+// apiInstance describes a running instance: its snapshot and its open waits.
+func (n *Node) apiInstance(w http.ResponseWriter, r *http.Request) {
+	scope, done := n.requestScope(r.Context(), "describe instance")
+	defer done()
+	d, err := n.flows.engine.Describe(scope, store.InstanceID(r.PathValue("id")))
+	if err != nil {
+		reply(w, adminStatus(err), problem{err.Error()})
+		return
+	}
+	reply(w, http.StatusOK, d)
+}
+
+// apiComplete completes a user task. The path names the generation of its wait, so that a late answer cannot complete the next.
+func (n *Node) apiComplete(w http.ResponseWriter, r *http.Request) {
+	n.admin(w, r, "wait", func(scope *sched.Scope, id store.InstanceID, wait uint64, v *feel.Context) (engine.Reply, error) {
+		return n.flows.engine.CompleteTask(scope, id, wait, v)
+	})
+}
+
+// apiResolve corrects variables and tries a stuck token again.
+func (n *Node) apiResolve(w http.ResponseWriter, r *http.Request) {
+	n.admin(w, r, "token", func(scope *sched.Scope, id store.InstanceID, token uint64, v *feel.Context) (engine.Reply, error) {
+		return n.flows.engine.ResolveIncident(scope, id, token, v)
+	})
+}
+
+type adminCall func(scope *sched.Scope, id store.InstanceID, number uint64, v *feel.Context) (engine.Reply, error)
+
+// admin decodes a request about one instance, runs it and answers. The body is a JSON object of variables; empty is none.
+func (n *Node) admin(w http.ResponseWriter, r *http.Request, part string, call adminCall) {
+	number, err := strconv.ParseUint(r.PathValue(part), 10, 64)
+	if err != nil {
+		reply(w, http.StatusBadRequest, problem{part + " is not a number: " + r.PathValue(part)})
+		return
+	}
+	variables, err := readVariables(w, r)
+	if err != nil {
+		reply(w, http.StatusBadRequest, problem{err.Error()})
+		return
+	}
+	scope, done := n.requestScope(r.Context(), "administer instance")
+	defer done()
+	answered, err := call(scope, store.InstanceID(r.PathValue("id")), number, variables)
+	if err != nil {
+		reply(w, adminStatus(err), problem{err.Error()})
+		return
+	}
+	reply(w, http.StatusOK, answer{Outcome: answered.Outcome.String(), Instance: answered.Instance})
+}
+
+var errVariables = errors.New("variables must be a JSON object")
+
+func readVariables(w http.ResponseWriter, r *http.Request) (*feel.Context, error) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxMessageBytes))
+	if err != nil {
+		return nil, err
+	}
+	if len(body) == 0 {
+		return feel.NewContext(), nil
+	}
+	v, err := feel.ParseJSON(body)
+	if err != nil {
+		return nil, err
+	}
+	c, ok := v.(*feel.Context)
+	if !ok {
+		return nil, errVariables
+	}
+	return c, nil
+}
+
+// adminStatus: a claim that is held is a conflict that read nothing; a wait that is gone stays gone.
+func adminStatus(err error) int {
+	switch {
+	case errors.Is(err, engine.ErrBusy), errors.Is(err, engine.ErrNotWaiting):
+		return http.StatusConflict
+	case errors.Is(err, engine.ErrNoInstance):
+		return http.StatusNotFound
+	default:
+		return http.StatusServiceUnavailable
+	}
+}

@@ -1,0 +1,80 @@
+package node
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/millrace-dev/millrace/core/bpmn"
+	"github.com/millrace-dev/millrace/core/engine"
+	"github.com/millrace-dev/millrace/core/feel"
+	"github.com/millrace-dev/millrace/core/flow"
+	"github.com/millrace-dev/millrace/core/sched"
+)
+
+// HTTPTask is the task type of the built-in HTTP call.
+//
+// Its task headers are url (required), method (POST unless given) and result, the name of the variable that takes the answer
+// (response unless given). The body is the task's variables as JSON. An answer of 2xx completes the task; anything else is an
+// incident. The call may be repeated when the node dies before the step's commit, under the same Idempotency-Key.
+const HTTPTask = "http"
+
+// callTimeout bounds one call, which its lane waits for.
+const callTimeout = 30 * time.Second
+
+var errCall = errors.New("HTTP task")
+
+func handlers() map[string]engine.Handler {
+	client := &http.Client{Timeout: callTimeout}
+	return map[string]engine.Handler{
+		HTTPTask: func(scope *sched.Scope, c flow.Call) (*feel.Context, error) { return httpCall(client, scope, c) },
+	}
+}
+
+func httpCall(client *http.Client, scope *sched.Scope, c flow.Call) (*feel.Context, error) {
+	body, err := feel.AppendJSON(nil, c.Variables)
+	if err != nil {
+		return nil, fmt.Errorf("%w: encode variables: %w", errCall, err)
+	}
+	url, method, result := header(c.Headers, "url", ""), header(c.Headers, "method", http.MethodPost), header(c.Headers, "result", "response")
+	if url == "" {
+		return nil, fmt.Errorf("%w: task header url is missing", errCall)
+	}
+	req, err := http.NewRequestWithContext(scope.Context(), method, url, bytes.NewReader(body))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errCall, err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set(IdempotencyHeader, fmt.Sprintf("%s/%d", c.Instance, c.Token))
+	resp, err := client.Do(req)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errCall, err)
+	}
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxMessageBytes))
+	if err := errors.Join(err, resp.Body.Close()); err != nil {
+		return nil, fmt.Errorf("%w: read answer: %w", errCall, err)
+	}
+	if resp.StatusCode/100 != 2 {
+		return nil, fmt.Errorf("%w: %s %s answered %s", errCall, method, url, resp.Status)
+	}
+	if len(bytes.TrimSpace(text)) == 0 {
+		return feel.NewContext(), nil
+	}
+	v, err := feel.ParseJSON(text)
+	if err != nil {
+		return nil, fmt.Errorf("%w: answer is not JSON: %w", errCall, err)
+	}
+	return feel.NewContext(feel.Entry{Key: result, Value: v}), nil
+}
+
+func header(all []bpmn.Header, name, fallback string) string {
+	for _, h := range all {
+		if h.Key == name {
+			return h.Value
+		}
+	}
+	return fallback
+}

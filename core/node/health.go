@@ -1,0 +1,72 @@
+package node
+
+import (
+	"net/http"
+	"time"
+)
+
+// health is the body of both probes.
+type health struct {
+	Status string   `json:"status"`
+	Why    []string `json:"why,omitempty"`
+}
+
+// livez fails when the node cannot go on: whoever watches it should restart it.
+func (n *Node) livez(w http.ResponseWriter, _ *http.Request) {
+	if why, ok := n.ended.Get(); ok {
+		reply(w, http.StatusServiceUnavailable, health{"ended", []string{why.Error()}})
+		return
+	}
+	reply(w, http.StatusOK, health{Status: "live"})
+}
+
+// readyz fails while the node takes no input, and says why.
+func (n *Node) readyz(w http.ResponseWriter, _ *http.Request) {
+	var why []string
+	if !n.ready.Load() {
+		why = append(why, "starting or stopping")
+	}
+	if n.full.Load() {
+		why = append(why, "disk is below its low-water mark")
+	}
+	if len(why) > 0 {
+		reply(w, http.StatusServiceUnavailable, health{"not ready", why})
+		return
+	}
+	reply(w, http.StatusOK, health{Status: "ready"})
+}
+
+// houseInterval is how often the disk is looked at and expired rows are removed.
+const houseInterval = 2 * time.Second
+
+// maxExpired bounds the rows that one round removes from one space.
+const maxExpired = 10_000
+
+// keepHouse watches the disk and removes what expired, until the node ends.
+func (n *Node) keepHouse() {
+	for {
+		n.watchDisk()
+		for _, space := range n.expiring {
+			if _, _, err := n.store.Expire(n.flowing, space, n.s.Now(), maxExpired); err != nil && n.flowing.Err() == nil {
+				n.log.Warn("expired rows stay", "space", space, "reason", err)
+			}
+		}
+		if n.s.Sleep(n.flowing, "housekeeping", houseInterval) != nil {
+			return
+		}
+	}
+}
+
+// watchDisk refuses input before the disk is full: what was accepted must still fit.
+func (n *Node) watchDisk() {
+	free, err := n.engine.DiskFree()
+	if err != nil {
+		n.log.Warn("free disk space is unknown", "reason", err)
+		return
+	}
+	low := n.pkg.Node.LowWater > 0 && free < uint64(n.pkg.Node.LowWater)
+	if low != n.full.Load() {
+		n.full.Store(low)
+		n.log.Warn("low-water mark", "refusing input", low, "free bytes", free, "mark", n.pkg.Node.LowWater)
+	}
+}

@@ -1,0 +1,98 @@
+package node
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"time"
+)
+
+// The bounds of the HTTP surface.
+const (
+	maxHeaderBytes    = 64 << 10
+	headerTimeout     = 10 * time.Second
+	idleTimeout       = 2 * time.Minute
+	maxBodyBytes      = 32 << 20
+	maxMessageBytes   = 1 << 20
+	defaultReplyLimit = 10 * time.Minute
+)
+
+// checkListen refuses addresses that others can reach: they need transport security and a token.
+func checkListen(address string) error {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return fmt.Errorf("listen %s: %w", address, err)
+	}
+	if host == "localhost" {
+		return nil
+	}
+	ip, err := netip.ParseAddr(host)
+	if err != nil || !ip.IsLoopback() {
+		return fmt.Errorf("listen %s: not a loopback address; anything else needs TLS and a token, which this version does not offer", address)
+	}
+	return nil
+}
+
+// serve opens the port.
+func (n *Node) serve() error {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /livez", n.livez)
+	mux.HandleFunc("GET /readyz", n.readyz)
+	mux.Handle("GET /metrics", n.metrics.handler())
+	mux.HandleFunc("GET /api/package", n.apiPackage)
+	n.flowRoutes(mux)
+	if err := n.sourceRoutes(mux); err != nil {
+		return err
+	}
+	n.server = &http.Server{
+		Handler: mux, MaxHeaderBytes: maxHeaderBytes, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout,
+	}
+	go func() { // the edge to net/http, which runs its own goroutines anyway
+		if err := n.server.Serve(n.listener); !errors.Is(err, http.ErrServerClosed) {
+			n.end(fmt.Errorf("serve HTTP: %w", err))
+		}
+	}()
+	return nil
+}
+
+// route registers a path of the package with its latency.
+func (n *Node) route(mux *http.ServeMux, path string, h http.HandlerFunc) {
+	seconds := n.metrics.requests.WithLabelValues(path)
+	mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) {
+		started := time.Now()
+		defer func() { seconds.Observe(time.Since(started).Seconds()) }()
+		if !n.ready.Load() {
+			reply(w, http.StatusServiceUnavailable, problem{"node is not ready"})
+			return
+		}
+		if n.full.Load() {
+			w.Header().Set("Retry-After", "5")
+			reply(w, http.StatusInsufficientStorage, problem{"disk is below its low-water mark; nothing is accepted"})
+			return
+		}
+		h(w, r)
+	})
+}
+
+// problem is the body of a refusal.
+type problem struct {
+	Error string `json:"error"`
+}
+
+// reply writes JSON. When the connection is gone the client learns nothing, and sends again.
+func reply(w http.ResponseWriter, status int, body any) {
+	text, err := json.Marshal(body)
+	if err != nil {
+		status, text = http.StatusInternalServerError, []byte(`{"error":"reply cannot be encoded"}`)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(append(text, '\n')) // see above
+}
+
+func (n *Node) apiPackage(w http.ResponseWriter, _ *http.Request) {
+	reply(w, http.StatusOK, map[string]any{"name": n.pkg.Name, "identity": n.pkg.ID, "lanes": n.pkg.Node.Lanes})
+}

@@ -1,0 +1,192 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/millrace-dev/millrace/core/graph"
+	"github.com/millrace-dev/millrace/core/sched"
+	"github.com/millrace-dev/millrace/core/sink"
+	"github.com/millrace-dev/millrace/core/sink/vfs"
+	"github.com/millrace-dev/millrace/core/store/pebble"
+	"github.com/millrace-dev/millrace/core/store/step"
+)
+
+// Node is a running node.
+type Node struct {
+	s    sched.Scheduler
+	opts Options
+	pkg  *graph.Package
+	log  *slog.Logger
+
+	// Scopes, from the outside in: what ends first is last.
+	root    *sched.Scope // the node
+	flowing *sched.Scope // processors, sinks, channels, the flow engine
+	intake  *sched.Scope // sources and requests
+
+	store   *step.Store
+	engine  *pebble.Engine
+	point   *sink.Point
+	files   vfs.FS
+	relays  map[string]*batches
+	flows   *flows
+	letters *deadLetters
+	metrics *metrics
+
+	expiring []string // spaces whose rows expire
+
+	listener net.Listener
+	server   *http.Server
+	ready    sched.Bool
+	full     sched.Bool // the disk is below its low-water mark
+	ended    sched.WriteOnce[error]
+}
+
+// stopTimeout bounds how long a stop waits for requests under way.
+const stopTimeout = 3 * time.Second
+
+// Start opens the store, makes the owners and serves the port. The node runs until Stop, or until its store fails.
+func Start(opts Options) (*Node, error) {
+	opts, err := opts.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	s := sched.Scheduler{}
+	n := &Node{
+		s: s, opts: opts, pkg: opts.Package, log: opts.Log, metrics: newMetrics(),
+		ready: sched.NewBool(s, "ready", false), full: sched.NewBool(s, "disk full", false),
+		ended: sched.NewWriteOnce[error](s, "node ended"),
+	}
+	n.root = s.NewScope("node")
+	n.flowing = n.root.Child("flowing")
+	n.intake = n.root.Child("intake")
+	if err := n.start(); err != nil {
+		return nil, errors.Join(fmt.Errorf("start node: %w", err), n.close())
+	}
+	n.ready.Store(true)
+	n.log.Info("node is ready", "package", n.pkg.Name, "identity", n.pkg.ID, "address", n.Address(), "lanes", n.pkg.Node.Lanes)
+	return n, nil
+}
+
+func (n *Node) start() error {
+	n.files = vfs.OS{Dir: n.opts.Data}
+	if err := os.MkdirAll(n.opts.Data, 0o755); err != nil {
+		return err
+	}
+	// The port is taken first: a second node on the same port must not open the store and void its claims.
+	var err error
+	if n.listener, err = net.Listen("tcp", n.opts.address()); err != nil {
+		return err
+	}
+	n.store, n.engine, err = pebble.Open(n.root, pebble.Options{
+		Dir: filepath.Join(n.opts.Data, "store"), Failpoint: n.opts.Failpoint, OnHalt: n.end,
+	})
+	if err != nil {
+		return fmt.Errorf("open store: %w", err)
+	}
+	if n.letters, err = openDeadLetters(n.opts.Data); err != nil {
+		return err
+	}
+	if err := n.makePoint(); err != nil {
+		return fmt.Errorf("open sinks: %w", err)
+	}
+	n.s.Go(n.flowing, "commit point", func() { n.failed("commit point", n.point.Run(n.flowing)) })
+	n.makeRelays()
+	for _, step := range []func() error{n.startProcessors, n.startSinks, n.startFlows, n.serve, n.startSources} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	n.s.Go(n.flowing, "housekeeping", n.keepHouse)
+	return nil
+}
+
+func (n *Node) startSinks() error {
+	for _, s := range n.pkg.Sinks {
+		start := n.startFileSink
+		if s.HTTP != nil {
+			start = n.startHTTPSink
+		}
+		if err := start(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Address is the address of the HTTP port.
+func (n *Node) Address() string { return n.listener.Addr().String() }
+
+// end is told once why the node cannot go on. It does not wait.
+func (n *Node) end(why error) {
+	if n.ended.Set(why) {
+		n.ready.Store(false)
+		n.log.Error("node ends", "reason", why)
+	}
+}
+
+// Wait returns when ctx ends, with nil, or when the node cannot go on, with the reason.
+func (n *Node) Wait(ctx context.Context) error {
+	scope := n.root.Child("wait")
+	stop := context.AfterFunc(ctx, func() { scope.Cancel(nil) })
+	defer stop()
+	defer scope.Close()
+	why, err := n.ended.Wait(scope)
+	if err != nil {
+		return nil // the caller wants to stop
+	}
+	return why
+}
+
+// Stop admits nothing new, finishes what was admitted within a bounded time, and closes the store. What it does not
+// finish is not acknowledged, and comes again after the next start.
+func (n *Node) Stop() error {
+	n.ready.Store(false)
+	n.log.Info("node stops")
+	return n.close()
+}
+
+// close ends what runs from the outside in. Whatever was not acknowledged until then is failed, and comes again.
+func (n *Node) close() error {
+	var errs []error
+	if n.server != nil {
+		errs = append(errs, n.shutdown())
+	} else if n.listener != nil {
+		errs = append(errs, n.listener.Close())
+	}
+	n.intake.Close()
+	if n.flows != nil && n.flows.engine != nil {
+		n.flows.engine.Close()
+	}
+	if n.point != nil {
+		n.point.Close()
+	}
+	n.flowing.Close()
+	n.root.Close()
+	if n.letters != nil {
+		errs = append(errs, n.letters.Close())
+	}
+	if n.engine != nil {
+		errs = append(errs, n.engine.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// shutdown lets requests under way end by themselves for a while, then gives them up: their clients learn nothing, and send
+// again.
+func (n *Node) shutdown() error {
+	ctx, stop := context.WithTimeout(context.Background(), stopTimeout)
+	defer stop()
+	if n.server.Shutdown(ctx) == nil {
+		return nil
+	}
+	n.intake.Cancel(sched.ErrCanceled)
+	return n.server.Close()
+}

@@ -1,0 +1,94 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+
+	"github.com/millrace-dev/millrace/core/graph"
+)
+
+// Options of a node.
+type Options struct {
+	// Package is what the node runs. Required.
+	Package *graph.Package
+	// Data is the folder of the store, of dead letters and of the files of file sinks. It is created. Required.
+	Data string
+	// Listen is the address of the HTTP port; empty: the package's. Only loopback addresses are accepted: anything else needs
+	// transport security, which this version does not have.
+	Listen string
+	// Log receives what an operator should know. Nil: standard error, as text.
+	Log *slog.Logger
+	// Failpoint is called at the named points of a commit; crash tests end the process there. Nil: nothing.
+	Failpoint func(point string)
+}
+
+// Validate joins every fault of the options.
+func (o Options) Validate() error {
+	var faults []error
+	if o.Package == nil {
+		faults = append(faults, errors.New("package: nil"))
+	}
+	if o.Data == "" {
+		faults = append(faults, errors.New("data: empty"))
+	}
+	if o.Package != nil {
+		if err := checkListen(o.address()); err != nil {
+			faults = append(faults, err)
+		}
+	}
+	return errors.Join(faults...)
+}
+
+func (o Options) address() string {
+	if o.Listen != "" {
+		return o.Listen
+	}
+	return o.Package.Node.Listen
+}
+
+func (o Options) withDefaults() (Options, error) {
+	if err := o.Validate(); err != nil {
+		return o, fmt.Errorf("node options: %w", err)
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.NewTextHandler(os.Stderr, nil))
+	}
+	if o.Failpoint == nil {
+		o.Failpoint = func(string) {}
+	}
+	var err error
+	o.Data, err = filepath.Abs(o.Data)
+	return o, err
+}
+
+// FailpointVar is the environment variable NAME:N: the process ends itself with SIGKILL when it reaches the point NAME for the
+// N-th time. It is for crash tests.
+const FailpointVar = "MILLRACE_FAILPOINT"
+
+// FailpointFrom reads the variable's value; empty means no failpoint.
+func FailpointFrom(text string) (func(string), error) {
+	if text == "" {
+		return nil, nil
+	}
+	name, count, _ := strings.Cut(text, ":")
+	n, err := strconv.ParseInt(count, 10, 64)
+	if err != nil || n < 1 || name == "" {
+		return nil, fmt.Errorf("%s=%s: want NAME:N", FailpointVar, text)
+	}
+	left := &atomic.Int64{}
+	left.Store(n)
+	return func(point string) {
+		if point == name && left.Add(-1) == 0 {
+			// The process must not do anything after this point, so it does not wait for the signal to arrive.
+			_ = syscall.Kill(syscall.Getpid(), syscall.SIGKILL) // cannot fail for the own process
+			select {}
+		}
+	}, nil
+}

@@ -1,0 +1,119 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"path/filepath"
+
+	"github.com/millrace-dev/millrace/core/graph"
+	"github.com/millrace-dev/millrace/core/record"
+	"github.com/millrace-dev/millrace/core/sink"
+	"github.com/millrace-dev/millrace/core/source"
+	"github.com/millrace-dev/millrace/core/source/file"
+	"github.com/millrace-dev/millrace/core/source/web"
+)
+
+// sourceRoutes registers the HTTP sources.
+func (n *Node) sourceRoutes(mux *http.ServeMux) error {
+	for _, s := range n.pkg.Sources {
+		if s.HTTP == nil {
+			continue
+		}
+		in, err := source.NewIntake(n.s, source.IntakeOptions{
+			Name: s.Name, Schema: s.Schema, Decode: s.Decode, To: n.relays[s.To.Relay.Name],
+			Sequential: s.HTTP.Ack == graph.Sequential, Refuse: n.refuse, Rejected: n.countRejected("source " + s.Name),
+			Replied: n.countReply(s.Name),
+		})
+		if err != nil {
+			return err
+		}
+		n.route(mux, s.HTTP.Path, web.Handler(n.intake, in, maxBodyBytes))
+	}
+	return nil
+}
+
+// refuse says why no input is taken.
+func (n *Node) refuse() error {
+	switch {
+	case n.full.Load():
+		return source.ErrFull
+	case !n.ready.Load():
+		return source.ErrUnready
+	}
+	return nil
+}
+
+func (n *Node) countRejected(place string) func(*record.Rejection) {
+	return func(r *record.Rejection) { n.metrics.rejected.WithLabelValues(place, r.Reason.String()).Inc() }
+}
+
+func (n *Node) countReply(name string) func(source.Reply) {
+	accepted, duplicates := n.metrics.accepted.WithLabelValues(name), n.metrics.duplicates.WithLabelValues(name)
+	return func(r source.Reply) {
+		accepted.Add(float64(r.Accepted))
+		duplicates.Add(float64(r.Duplicates))
+		n.opts.Failpoint("source/before-reply")
+	}
+}
+
+// deadLetterFile is the file of the commit point that takes a stream's malformed lines.
+func deadLetterFile(s *graph.Source) string {
+	path := ""
+	switch {
+	case s.File != nil:
+		path = s.File.DeadLetter
+	case s.Stdin != nil:
+		path = s.Stdin.DeadLetter
+	}
+	if path == "" {
+		path = filepath.Join("dead-letters", "source-"+s.Name+".ndjson")
+	}
+	return path
+}
+
+// startSources starts the streams: files and standard input.
+func (n *Node) startSources() error {
+	for _, s := range n.pkg.Sources {
+		if s.HTTP != nil {
+			continue
+		}
+		if err := n.startLines(s); err != nil {
+			return fmt.Errorf("source %s: %w", s.Name, err)
+		}
+	}
+	return nil
+}
+
+func (n *Node) startLines(s *graph.Source) error {
+	letters, ok := n.point.File(deadLetterFile(s))
+	if !ok {
+		return fmt.Errorf("dead-letter file %s is not with the commit point", deadLetterFile(s))
+	}
+	open := file.Stdin
+	if s.File != nil {
+		path := s.File.Path
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(n.opts.Data, path)
+		}
+		open = file.Open(path)
+	}
+	l, err := source.NewLines(n.s, source.LinesOptions{
+		Name: s.Name, Schema: s.Schema, Decode: s.Decode, To: n.relays[s.To.Relay.Name], Open: open,
+		Keep: s.File != nil, Point: n.point, DeadLetter: letters, Store: n.store, Rejected: n.countRejected("source " + s.Name),
+	})
+	if err != nil {
+		return err
+	}
+	n.s.Go(n.intake, "source "+s.Name, func() {
+		switch err := l.Run(n.intake); {
+		case err == nil:
+			n.log.Info("source is at its end", "source", s.Name)
+		case errors.Is(err, sink.ErrFenced):
+			n.end(err)
+		case n.intake.Err() == nil:
+			n.log.Error("source stopped", "source", s.Name, "reason", err)
+		}
+	})
+	return nil
+}
