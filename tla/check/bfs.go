@@ -138,7 +138,7 @@ type worker struct {
 }
 
 func (s *search) newWorker(i int) *worker {
-	w := &worker{s: s, c: s.newCtx(), side: s.newCtx()}
+	w := &worker{s: s, c: s.newCtx(), side: s.newCtx(), cur: node{id: noState}}
 	w.c.Worker, w.side.Worker = i, i
 	w.side.Regs = w.c.Regs
 	if s.m.next != nil {

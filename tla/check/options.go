@@ -40,14 +40,6 @@ type Options struct {
 	// Progress receives a line every two seconds; Output what Print and PrintT write.
 	Progress io.Writer
 	Output   io.Writer
-	// Checkpoint names a file that a long run writes every CheckpointEvery (0 is ten minutes) and
-	// continues from when it exists.
-	Checkpoint      string
-	CheckpointEvery time.Duration
-	// FrontierBytes bounds the memory of the frontier; beyond it states wait in a file in SpillDir. 0
-	// keeps all in memory.
-	FrontierBytes int64
-	SpillDir      string
 }
 
 // Verdict is the outcome of a run.

@@ -302,7 +302,7 @@ func (cp *compiler) assign(v *symbol, x *syntax.Op, e env, k Act) Act {
 			c.at = at
 			return (old == val || value.Equal(old, val)) && k(c)
 		}
-		s[i] = c.settle(fn(c))
+		s[i] = c.keep(fn(c), at)
 		stop := k(c)
 		s[i] = nil
 		return stop
@@ -325,7 +325,7 @@ func (cp *compiler) assignIn(v *symbol, x *syntax.Op, e env, k Act) Act {
 			return set.Contains(old) && k(c)
 		}
 		done := set.Each(func(val value.Value) bool {
-			s[i] = c.settle(val)
+			s[i] = c.keep(val, at)
 			return !k(c)
 		})
 		s[i] = nil

@@ -172,6 +172,18 @@ func (c *Ctx) settle(v value.Value) value.Value {
 	return v
 }
 
+// keep settles the value of a variable; a set that cannot be listed is no such value.
+func (c *Ctx) keep(v value.Value, at *place) value.Value {
+	c.at = at
+	v = c.settle(v)
+	if s, ok := v.(value.Set); ok {
+		if _, listed := v.(*value.Elems); !listed {
+			c.fail(at, "the value of a variable cannot be the infinite or too large set %s", value.Short(s))
+		}
+	}
+	return v
+}
+
 // capture copies the current frame for a closure that outlives the evaluation of its parent.
 func (c *Ctx) capture() *Frame { return copyFrame(c.f) }
 

@@ -188,7 +188,9 @@ func (cp *compiler) setFilter(x *syntax.SetFilter, e env) node {
 		s.Each(func(v value.Value) bool {
 			b.assign(c, v)
 			if body(c) {
-				out = append(out, v)
+				if out = append(out, v); len(out) > value.MaxElements {
+					c.fail(b.at, "set has more than %d elements", value.MaxElements)
+				}
 			}
 			return true
 		})

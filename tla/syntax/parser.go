@@ -101,7 +101,8 @@ func (p *parser) raw() Token {
 	if p.at < len(p.toks) {
 		return p.toks[p.at]
 	}
-	return Token{Kind: EOF}
+	// The last token is the end of the file; looking further finds it again.
+	return p.toks[len(p.toks)-1]
 }
 
 // peek returns the next token, or an end marker when the column rule ends the current item.

@@ -19,7 +19,6 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
-	"time"
 
 	"github.com/millrace-dev/millrace/tla"
 	"github.com/millrace-dev/millrace/tla/check"
@@ -63,10 +62,6 @@ func parse(name string, args []string, stderr io.Writer) (*flags, []string, erro
 	fs.StringVar(&f.html, "html", "", "write the counterexample as HTML to this file")
 	fs.StringVar(&f.match, "match", "", "corpus: only models whose path contains this")
 	dfs := fs.Bool("depth-first", false, "explore depth first")
-	fs.StringVar(&f.opt.Checkpoint, "checkpoint", "", "file to save the run in and to continue from")
-	fs.DurationVar(&f.opt.CheckpointEvery, "checkpoint-every", 10*time.Minute, "how often to save the run")
-	fs.Int64Var(&f.opt.FrontierBytes, "frontier-bytes", 0, "memory for waiting states; more go to a file")
-	fs.StringVar(&f.opt.SpillDir, "spill-dir", "", "folder for waiting states that do not fit memory")
 	if err := fs.Parse(args); err != nil {
 		return nil, nil, err
 	}

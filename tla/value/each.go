@@ -5,6 +5,17 @@ import "math"
 // maxEnumerate bounds how far an infinite set is enumerated before it is an error.
 const maxEnumerate = 10_000_000
 
+// maxVisits bounds how many elements of a symbolic set are visited at once.
+const maxVisits = 50_000_000
+
+type visits int
+
+func (n *visits) count() {
+	if *n++; *n > maxVisits {
+		Fail("more than %d elements of a set would have to be visited", maxVisits)
+	}
+}
+
 // Each implements Set.
 func (s *Interval) Each(f func(Value) bool) bool {
 	for i := s.Lo; i <= s.Hi; i++ {
@@ -27,20 +38,22 @@ func (s *Infinite) Each(func(Value) bool) bool {
 // Each implements Set; subsets come by size, then in the order of their elements.
 func (s *Powerset) Each(f func(Value) bool) bool {
 	e := List(s.Of).E
+	var seen visits
 	for k := 0; k <= len(e); k++ {
-		if !combinations(e, k, f) {
+		if !combinations(e, k, &seen, f) {
 			return false
 		}
 	}
 	return true
 }
 
-func combinations(e []Value, k int, f func(Value) bool) bool {
+func combinations(e []Value, k int, seen *visits, f func(Value) bool) bool {
 	idx := make([]int, k)
 	for i := range idx {
 		idx[i] = i
 	}
 	for {
+		seen.count()
 		sub := make([]Value, k)
 		for i, j := range idx {
 			sub[i] = e[j]
@@ -64,6 +77,7 @@ func combinations(e []Value, k int, f func(Value) bool) bool {
 
 // odometer visits every choice of one element of each list, the last list varying fastest.
 func odometer(lists [][]Value, f func([]Value) bool) bool {
+	var seen visits
 	cur := make([]int, len(lists))
 	for _, l := range lists {
 		if len(l) == 0 {
@@ -71,6 +85,7 @@ func odometer(lists [][]Value, f func([]Value) bool) bool {
 		}
 	}
 	for {
+		seen.count()
 		vals := make([]Value, len(lists))
 		for i, j := range cur {
 			vals[i] = lists[i][j]

@@ -240,6 +240,9 @@ func equalSet(x, y Set) bool {
 				return p.Lo == q.Lo && p.Hi == q.Hi
 			}
 		}
+		if nx != ny {
+			return false
+		}
 		a, b = List(x), List(y)
 	}
 	if len(a.E) != len(b.E) || a.hashed && b.hashed && a.sum != b.sum {
