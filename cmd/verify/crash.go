@@ -39,11 +39,11 @@ type crashRow struct {
 var crashPoints = []string{
 	"sink/before-write", "sink/after-write", "sink/after-sync", "sink/after-commit", "sink/after-settle",
 	"store/before-apply", "store/after-apply", "store/after-sync",
-	"source/before-reply", "outbox/before-send", "outbox/before-delete", "outbox/after-delete",
+	"source/before-reply", "outbox/before-send", "outbox/before-delete",
 }
 
 // crashPointHits is the range of the drawn hit.
-const crashPointHits = 40
+const crashPointHits = 12
 
 func runCrash(ctx context.Context, args []string) int { return exit("crash", crash(ctx, args)) }
 
@@ -182,7 +182,7 @@ func crashLoop(ctx context.Context, n *orders.Node, r *rand.Rand, row *crashRow,
 	for {
 		var instant <-chan time.Time
 		if n.Env == nil && row.Deaths < maxDeaths {
-			instant = time.After(time.Duration(20+r.IntN(1500)) * time.Millisecond)
+			instant = time.After(time.Duration(20+r.IntN(700)) * time.Millisecond)
 		}
 		select {
 		case err := <-done:
