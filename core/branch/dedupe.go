@@ -270,7 +270,7 @@ func (d *Deduplicator[P]) pass(scope *sched.Scope, l *Lane[*keys, task[P]], k *k
 		return
 	}
 	t := &ticket[P]{lane: l, reservation: chosen.reservation, share: in.Share}
-	unit := d.opts.Point.NewUnit(d.rows(k.prefix, chosen.reservation), t)
+	unit := d.opts.Point.NewUnit(d.rows(chosen.reservation), t)
 	root := ack.New(d.s, unit)
 	l.Hold()
 	rows := in.Rows
@@ -278,7 +278,7 @@ func (d *Deduplicator[P]) pass(scope *sched.Scope, l *Lane[*keys, task[P]], k *k
 		rows = d.opts.Select(in.Rows, chosen.rows)
 		defer rows.Release()
 	}
-	out := relay.Batch[P]{Rows: rows, IDs: relay.KeyIDs(d.opts.Name+"/"+k.prefix, chosen.ids), Unit: unit}
+	out := relay.Batch[P]{Rows: rows, IDs: relay.KeyIDs(d.opts.Name, chosen.ids), Unit: unit}
 	if err := d.opts.To.Publish(scope, root, out); err != nil {
 		root.Fail(err) // most often a share of it failed with the same
 		return
@@ -304,15 +304,16 @@ type choice struct {
 }
 
 func (d *Deduplicator[P]) choose(k *keys, in relay.Delivery[P]) choice {
-	c := choice{reservation: &Reservation{}}
+	n := in.Rows.Rows()
+	c := choice{reservation: &Reservation{}, rows: make([]int32, 0, n), ids: make([]string, 0, n)}
 	now := d.now()
-	for row := range in.Rows.Rows() {
+	for row := range n {
 		text, err := d.opts.Key(in.Rows, row)
 		if err != nil {
 			d.opts.Refuse(in.Rows, row, err)
 			continue
 		}
-		key := compactKey(text)
+		key := durableKey(k.prefix, text)
 		verdict, holder := k.space.Reserve(now, key, c.reservation)
 		switch verdict {
 		case Fresh:

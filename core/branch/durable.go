@@ -26,26 +26,26 @@ const (
 	restorePage = 1000
 )
 
-// branchPrefix is what the durable keys of a branch begin with. Branch keys have any length, so it is a digest.
+// branchPrefix is what the keys of a branch begin with. Branch keys have any length, so it is a digest.
 func branchPrefix(branch string) string {
 	if branch == "" {
-		return "-"
+		return "-/"
 	}
 	sum := sha256.Sum256([]byte(branch))
-	return hex.EncodeToString(sum[:16])
+	return hex.EncodeToString(sum[:16]) + "/"
 }
 
-// compactKey bounds a key: a long one is replaced by its digest.
-func compactKey(key string) string {
+// durableKey is a key as the store and the keyspace know it, bounded: a long one is replaced by its digest.
+func durableKey(prefix, key string) string {
 	if len(key) <= maxPlainKey {
-		return "=" + key
+		return prefix + "=" + key
 	}
 	sum := sha256.Sum256([]byte(key))
-	return "#" + hex.EncodeToString(sum[:])
+	return prefix + "#" + hex.EncodeToString(sum[:])
 }
 
 // rows returns the durable form of a reservation.
-func (d *Deduplicator[P]) rows(prefix string, r *Reservation) []store.Row {
+func (d *Deduplicator[P]) rows(r *Reservation) []store.Row {
 	rows := make([]store.Row, 0, r.Len())
 	space := KeySpace(d.opts.Name)
 	var last time.Time
@@ -54,7 +54,7 @@ func (d *Deduplicator[P]) rows(prefix string, r *Reservation) []store.Row {
 		if value == nil || !first.Equal(last) {
 			value, last = binary.BigEndian.AppendUint64(nil, uint64(first.UnixNano())), first
 		}
-		rows = append(rows, store.Row{Space: space, Key: prefix + "/" + key, Expires: first.Add(d.opts.Keep), Value: value})
+		rows = append(rows, store.Row{Space: space, Key: key, Expires: first.Add(d.opts.Keep), Value: value})
 	})
 	return rows
 }
@@ -67,7 +67,6 @@ func (d *Deduplicator[P]) now() time.Time { return d.s.Now().Round(0) }
 func (d *Deduplicator[P]) restore(scope *sched.Scope, prefix string) (*Keyspace, error) {
 	k := NewKeyspace(d.s, d.opts.Name, d.opts.Keep)
 	now := d.now()
-	prefix += "/"
 	var newest store.Ticket
 	for after := prefix; ; {
 		rows, ticket, err := d.opts.Store.Rows(scope, KeySpace(d.opts.Name), after, restorePage)
@@ -85,7 +84,7 @@ func (d *Deduplicator[P]) restore(scope *sched.Scope, prefix string) (*Keyspace,
 			}
 			first := time.Unix(0, int64(binary.BigEndian.Uint64(row.Value)))
 			if first.Add(d.opts.Keep).After(now) {
-				k.Restore(strings.TrimPrefix(row.Key, prefix), first)
+				k.Restore(row.Key, first)
 			}
 			after = row.Key
 		}

@@ -59,6 +59,7 @@ type entry struct {
 // Reservation is the right to have seen some keys first. It is resolved once, by Commit or Release.
 type Reservation struct {
 	entries  []*entry
+	block    []entry // room for the next ones: they come and go together
 	resolved bool
 	// followers are shares of deliveries that repeat a key of the reservation: they end as it does.
 	followers []*ack.Share
@@ -124,11 +125,22 @@ func (k *Keyspace) Reserve(now time.Time, key string, r *Reservation) (Verdict, 
 	if k.newest != nil && k.newest.first.After(now) {
 		now = k.newest.first
 	}
-	e := &entry{key: key, first: now, by: r}
+	e := r.add(entry{key: key, first: now, by: r})
 	live[key] = e
-	r.entries = append(r.entries, e)
 	k.insert(e, k.newest)
 	return Fresh, nil
+}
+
+const entryBlock = 32
+
+func (r *Reservation) add(e entry) *entry {
+	if len(r.block) == cap(r.block) {
+		r.block = make([]entry, 0, min(max(1, len(r.entries)), entryBlock))
+	}
+	r.block = append(r.block, e)
+	added := &r.block[len(r.block)-1]
+	r.entries = append(r.entries, added)
+	return added
 }
 
 // Commit makes the keys of r committed: the commit point calls for it after they are durable.
