@@ -10,6 +10,7 @@ import (
 
 	"github.com/millrace-dev/millrace/cmd/verify/internal/audit"
 	"github.com/millrace-dev/millrace/cmd/verify/internal/catalog"
+	"github.com/millrace-dev/millrace/cmd/verify/internal/claims"
 	"github.com/millrace-dev/millrace/sim/inventory"
 )
 
@@ -50,7 +51,11 @@ func auditTree(ctx context.Context, args []string) error {
 
 // audit returns every finding; say makes it print how old the records are.
 func (s site) audit(say bool) ([]catalog.Fault, error) {
-	findings := audit.Static(s.cat)
+	findings, err := s.claims()
+	if err != nil {
+		return nil, err
+	}
+	findings = append(findings, audit.Static(s.cat)...)
 	for _, l := range laneTable {
 		registered, tests := len(s.cat.InLanes(l.lanes...)), len(s.cat.TestsInLanes(l.lanes...))
 		if registered == 0 && tests == 0 {
@@ -84,4 +89,13 @@ func (s site) lastRecords(l lane) ([]inventory.Record, string, error) {
 	}
 	records, err := inventory.ReadRecords(file)
 	return records, "of " + time.Since(info.ModTime()).Round(time.Second).String() + " ago", err
+}
+
+// claims compares the claims register with the catalogue and the commands of this program and of the node.
+func (s site) claims() ([]catalog.Fault, error) {
+	names := []string{"millrace demo"}
+	for _, c := range commands() {
+		names = append(names, "verify "+c.name)
+	}
+	return claims.Audit(s.Root, s.cat, names)
 }
