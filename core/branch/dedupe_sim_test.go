@@ -2,6 +2,7 @@ package branch_test
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -12,6 +13,20 @@ import (
 	"github.com/millrace-dev/millrace/sim"
 	"github.com/millrace-dev/millrace/sim/inventory"
 )
+
+// splitByKey gives every key a branch of its own.
+func splitByKey(r records) []branch.Part {
+	var parts []branch.Part
+	for row, key := range r {
+		at := slices.IndexFunc(parts, func(p branch.Part) bool { return p.Branch == key })
+		if at < 0 {
+			at = len(parts)
+			parts = append(parts, branch.Part{Branch: key})
+		}
+		parts[at].Rows = append(parts[at].Rows, int32(row))
+	}
+	return parts
+}
 
 // clients are sources outside of the node: each has one delivery, and sends it until it was acknowledged.
 type clients struct {
@@ -61,6 +76,9 @@ func TestSimE2CrashAnywhere(t *testing.T) {
 	sim.Check(t, "E2/crash-anywhere", func(w *sim.World) {
 		sends := []records{{"a", "b"}, {"b", "c"}, {"a", "a"}}
 		c := &clients{w: w, o: newOutside(w.Scheduler(), memory.Options{}), sends: sends, acked: make([]bool, len(sends))}
+		if w.Choose("branches", 2) == 1 {
+			c.o.split = splitByKey // three branches, with room for two
+		}
 		n := w.Node("node")
 		n.Go("life", c.life)
 		for range w.Choose("steps before the crash", 100) {

@@ -93,7 +93,7 @@ func (o *outside) boot() (*node, error) {
 		Refuse:   func(r records, row int, _ error) { n.refused = append(n.refused, r[row]) },
 		Select:   pickRecords,
 		Split:    o.split,
-		Branches: branch.Options{Max: 2, Queue: 2, TTL: time.Minute},
+		Branches: branch.Options{Max: 2, Queue: 8, TTL: time.Minute},
 	})
 	return n, nil
 }

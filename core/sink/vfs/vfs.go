@@ -33,20 +33,35 @@ type File interface {
 // OS is the file system of the operating system below a folder.
 type OS struct{ Dir string }
 
-// Open implements FS. A name is a path below Dir; one that leads out of it is refused.
+// Open implements FS. A name is a path below Dir, whose folders are created; one that leads out of it is refused.
 func (o OS) Open(name string) (File, error) {
 	if !filepath.IsLocal(name) {
 		return nil, fmt.Errorf("open file %q: the name leads out of its folder", name)
 	}
 	path := filepath.Join(o.Dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { //nolint:gosec // results are for others to read
+		return nil, fmt.Errorf("open file %s: %w", name, err)
+	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644) //nolint:gosec // results are for others to read
 	if err != nil {
 		return nil, fmt.Errorf("open file %s: %w", name, err)
 	}
-	if err := syncDir(filepath.Dir(path)); err != nil {
+	if err := o.syncDirs(name); err != nil {
 		return nil, fmt.Errorf("open file %s: %w", name, joinClose(err, f))
 	}
 	return osFile{f}, nil
+}
+
+// syncDirs makes the name durable in its folder, and each folder in the one above it, up to Dir.
+func (o OS) syncDirs(name string) error {
+	for dir := filepath.Dir(name); ; dir = filepath.Dir(dir) {
+		if err := syncDir(filepath.Join(o.Dir, dir)); err != nil {
+			return err
+		}
+		if dir == "." {
+			return nil
+		}
+	}
 }
 
 // syncDir makes a directory entry durable.

@@ -55,8 +55,16 @@ func TestNamesStayInTheirFolder(t *testing.T) {
 	if _, err := (vfs.OS{Dir: t.TempDir()}).Open("../a"); err == nil {
 		t.Fatal("a name led out of its folder")
 	}
-	if _, err := (vfs.OS{Dir: filepath.Join(t.TempDir(), "absent")}).Open("a"); !errors.Is(err, os.ErrNotExist) {
-		t.Fatalf("opened in an absent folder: %v", err)
+	dir := t.TempDir()
+	f, err := vfs.OS{Dir: dir}.Open("deep/er/a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := (vfs.OS{Dir: dir}).Open("deep/er/a/b"); err == nil {
+		t.Fatal("a file was taken for a folder")
 	}
 }
 
