@@ -115,7 +115,7 @@ func (t *trial) run(ctx context.Context, row *mutantRow) error {
 	if err := differ(t.binary, t.original); err != nil {
 		return err
 	}
-	rec, err := t.execute(ctx, t.binary, "records.jsonl", t.simEnv()...)
+	rec, err := t.execute(ctx, t.binary, "records.jsonl", t.boundEnv()...)
 	if err != nil {
 		return err
 	}
@@ -142,10 +142,13 @@ func message(rec inventory.Record) string {
 	return harness.Tail(rec.Verdict.Message, 20)
 }
 
-// simEnv bounds the simulator: one core, since mutants themselves run side by side, and no more than the
-// check's own bounds unless told otherwise.
-func (t *trial) simEnv() []string {
-	return []string{simVar + "=" + strings.Join(append([]string{"cores=1"}, t.bounds...), " ")}
+// boundEnv bounds the simulator: one core, since mutants themselves run side by side, and no more than the
+// check's own bounds unless told otherwise. A property check saves no failure of a mutant in the tree.
+func (t *trial) boundEnv() []string {
+	return []string{
+		simVar + "=" + strings.Join(append([]string{"cores=1"}, t.bounds...), " "),
+		inventory.ModelVar + "=nofailfile=true",
+	}
 }
 
 // execute runs the check's test on a binary and returns the check's record.

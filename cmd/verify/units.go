@@ -11,7 +11,7 @@ import (
 )
 
 // unitTimeout bounds the unit tests of one package.
-const unitTimeout = 5 * time.Minute
+const unitTimeout = 10 * time.Minute
 
 // unitRun runs the unit tests of many packages side by side.
 type unitRun struct {

@@ -1,6 +1,7 @@
 package inventory
 
 import (
+	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -114,6 +115,26 @@ func TestPackageOfFunction(t *testing.T) {
 	for in, want := range cases {
 		if got := packageOf(in); got != want {
 			t.Errorf("packageOf(%s) = %s, want %s", in, got, want)
+		}
+	}
+}
+
+// The flags stand in for those of the property library.
+func TestBoundsOfModelsBecomeFlags(t *testing.T) {
+	seed := flag.Uint64("rapid.seed", 0, "")
+	checks := flag.Int("rapid.checks", 100, "")
+	if err := setModelBounds(""); err != nil || *seed != 1 || *checks != 100 {
+		t.Errorf("by default: seed %d, checks %d, %v", *seed, *checks, err)
+	}
+	if err := setModelBounds("seed=7 checks=9 nofailfile=true"); err != nil || *seed != 7 || *checks != 9 {
+		t.Errorf("set: seed %d, checks %d, %v", *seed, *checks, err)
+	}
+	if err := setModelBounds(""); err != nil || *seed != 7 {
+		t.Errorf("a seed that was set: seed %d, %v", *seed, err)
+	}
+	for _, bad := range []string{"seed=x", "log=true", "checks"} {
+		if err := setModelBounds(bad); err == nil {
+			t.Errorf("%q was accepted", bad)
 		}
 	}
 }

@@ -1,7 +1,11 @@
 package inventory
 
 import (
+	"flag"
+	"fmt"
+	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -20,7 +24,39 @@ func Run(t *testing.T, lane Lane, check string, body func(t *testing.T) int) {
 	if of, ok := LaneOfTest(function); !ok || of != lane {
 		t.Errorf("check %s: %s is not a test of lane %s (prefix %s)", check, function, lane, lane.Prefix())
 	}
+	if err := setModelBounds(os.Getenv(ModelVar)); err != nil {
+		t.Fatal(err)
+	}
 	run(t, Record{Check: check, Test: function, Package: callerPackage(2), Lane: lane}, body)
+}
+
+// ModelVar is the environment variable with the bounds of property checks: "seed=N checks=N steps=N
+// nofailfile=true", the names of the property library's flags.
+const ModelVar = "MILLRACE_MODEL"
+
+// bounding keeps tests that run side by side from setting flags at the same time.
+var bounding sync.Mutex
+
+// setModelBounds sets the flags of the property library, which this package does not import: a test
+// binary without the library has none of them. Without a seed the same sequences are drawn in every run, so
+// that a gate does not fail by luck.
+func setModelBounds(text string) error {
+	bounding.Lock()
+	defer bounding.Unlock()
+	for _, field := range append([]string{"seed=1"}, strings.Fields(text)...) {
+		name, value, _ := strings.Cut(field, "=")
+		if !slices.Contains([]string{"seed", "checks", "steps", "nofailfile"}, name) {
+			return fmt.Errorf("set bounds of property checks: %s: unknown bound %q", ModelVar, field)
+		}
+		known := flag.Lookup("rapid." + name)
+		if known == nil || field == "seed=1" && known.Value.String() != known.DefValue {
+			continue
+		}
+		if err := known.Value.Set(value); err != nil {
+			return fmt.Errorf("set bounds of property checks: %s: %q: %w", ModelVar, field, err)
+		}
+	}
+	return nil
 }
 
 // run runs body and appends rec, completed.
