@@ -193,7 +193,7 @@ func TestConfigurationNamesWhatIsMissing(t *testing.T) {
 }
 
 func TestSeveralErrorsInOneRun(t *testing.T) {
-	_, err := syntax.Parse("M.tla", "---- MODULE M ----\nA == 1 +\nB == {1\nC == 2\nD == )\n====")
+	_, err := syntax.Parse("M.tla", "---- MODULE M ----\nA == )\nB == {1 2}\nC == 2\nD == [x]\n====")
 	var list syntax.Errors
 	if !errors.As(err, &list) || len(list) < 3 {
 		t.Errorf("expected at least three errors, found %v", err)

@@ -47,8 +47,12 @@ func (s *search) execute() {
 	}
 	stop := s.progress()
 	defer stop()
-	if len(s.m.live) > 0 && s.opt.Mode == BreadthFirst {
-		s.graph = newGraph(s.m)
+	if len(s.m.live) > 0 {
+		if s.opt.Mode == BreadthFirst {
+			s.graph = newGraph(s.m)
+		} else {
+			s.res.Warnings = append(s.res.Warnings, "liveness properties are checked breadth first only; "+s.m.live[0].Name+" is not checked")
+		}
 	}
 	if s.m.Prog.UsesRegisters() {
 		s.opt.Workers = 1
