@@ -26,8 +26,12 @@ func Inspect(v View) (Dump, error) {
 		tag  byte
 		read func(*Dump, View, *keyReader, []byte) error
 	}{
-		{tagHead, (*Dump).addHead}, {tagRecord, (*Dump).addRecord}, {tagAlias, (*Dump).addAlias},
-		{tagTimer, (*Dump).addTimer}, {tagOutbox, (*Dump).addEmission}, {tagRow, (*Dump).addRow},
+		{tagHead, (*Dump).addHead},
+		{tagRecord, (*Dump).addRecord},
+		{tagAlias, (*Dump).addAlias},
+		{tagTimer, (*Dump).addTimer},
+		{tagOutbox, (*Dump).addEmission},
+		{tagRow, (*Dump).addRow},
 	} {
 		err := v.Scan(newKey(part.tag), newKey(part.tag).end(), func(key, row []byte) (bool, error) {
 			k := readKey(key)

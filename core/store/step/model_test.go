@@ -171,8 +171,10 @@ func answerOf(t *rapid.T, err error) models.StepAnswer {
 		err    error
 		answer models.StepAnswer
 	}{
-		{store.ErrFenced, models.StepFenced}, {store.ErrDuplicate, models.StepDuplicate},
-		{store.ErrConflict, models.StepConflict}, {store.ErrAlias, models.StepAlias},
+		{store.ErrFenced, models.StepFenced},
+		{store.ErrDuplicate, models.StepDuplicate},
+		{store.ErrConflict, models.StepConflict},
+		{store.ErrAlias, models.StepAlias},
 	} {
 		if errors.Is(err, c.err) {
 			return c.answer
