@@ -121,5 +121,9 @@ func (x *emitter) decode(e store.Emission) (*record.Batch, error) {
 func (n *Node) bury(x *emitter, e store.Emission, why error) error {
 	n.metrics.rejected.WithLabelValues("emit "+x.Name, "emission").Inc()
 	n.log.Warn("emission is a dead letter", "emit", x.Name, "instance", e.Instance, "reason", why)
-	return n.letters.Append("emit "+x.Name, []letter{{"emission", why.Error(), letterBody(e.Payload)}})
+	err := n.letters.Append("emit "+x.Name, []letter{{"emission", why.Error(), letterBody(e.Payload)}})
+	if err != nil {
+		n.end(err)
+	}
+	return err
 }

@@ -65,7 +65,7 @@ func (n *Node) startFlows() error {
 	o := engine.Options{Lanes: n.pkg.Node.Lanes, SettleCapacity: n.pkg.Node.SettlementCapacity, SettleTimeout: n.pkg.Node.SettlementTime}
 	var err error
 	n.flows.engine, err = engine.New(n.s, n.flowing, o, engine.Parts{
-		Store: n.store, Package: deployment, Handlers: handlers(), Send: n.send,
+		Store: n.store, Package: deployment, Handlers: n.handlers(), Send: n.send,
 	})
 	if err != nil {
 		return err
@@ -134,7 +134,11 @@ func (x *channel) run() {
 
 func (x *channel) dispatch(scope *sched.Scope, d delivery) {
 	defer d.Rows.Release()
-	rows := x.selected(d.Rows)
+	rows, err := x.selected(d.Rows)
+	if err != nil {
+		d.Share.Fail(err)
+		return
+	}
 	shares := d.Share.Attach(len(rows))
 	for i, row := range rows {
 		if err := x.room.Acquire(scope, 1); err != nil {
@@ -161,19 +165,21 @@ func (x *channel) dispatch(scope *sched.Scope, d delivery) {
 	d.Share.Ack()
 }
 
-func (x *channel) selected(b *record.Batch) []int32 {
+func (x *channel) selected(b *record.Batch) ([]int32, error) {
 	if x.Where == nil {
 		all := make([]int32, b.Rows())
 		for i := range all {
 			all[i] = int32(i)
 		}
-		return all
+		return all, nil
 	}
 	rows, rejected := x.Where.Select(b, nil)
 	if len(rejected) > 0 {
-		x.n.rejectRows("channel "+x.Name, b, rejected)
+		if err := x.n.rejectRows("channel "+x.Name, b, rejected); err != nil {
+			return nil, err
+		}
 	}
-	return rows
+	return rows, nil
 }
 
 // deliver brings one row to the engine and counts the answer.

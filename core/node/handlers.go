@@ -27,10 +27,12 @@ const callTimeout = 30 * time.Second
 
 var errCall = errors.New("HTTP task")
 
-func handlers() map[string]engine.Handler {
-	client := &http.Client{Timeout: callTimeout}
+func (n *Node) handlers() map[string]engine.Handler {
+	n.calls = &http.Client{Timeout: callTimeout, Transport: &http.Transport{
+		Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: 4, IdleConnTimeout: time.Minute,
+	}}
 	return map[string]engine.Handler{
-		HTTPTask: func(scope *sched.Scope, c flow.Call) (*feel.Context, error) { return httpCall(client, scope, c) },
+		HTTPTask: func(scope *sched.Scope, c flow.Call) (*feel.Context, error) { return httpCall(n.calls, scope, c) },
 	}
 }
 

@@ -39,17 +39,18 @@ func (n *Node) readyz(w http.ResponseWriter, _ *http.Request) {
 // houseInterval is how often the disk is looked at and expired rows are removed.
 const houseInterval = 2 * time.Second
 
-// maxExpired bounds the rows that one round removes from one space.
-const maxExpired = 10_000
+// The rows that one commit removes from a space, and the commits of one round: rows may expire as fast as they came.
+const (
+	maxExpired = 10_000
+	maxRounds  = 100
+)
 
 // keepHouse watches the disk and removes what expired, until the node ends.
 func (n *Node) keepHouse() {
 	for {
 		n.watchDisk()
 		for _, space := range n.expiring {
-			if _, _, err := n.store.Expire(n.flowing, space, n.s.Now(), maxExpired); err != nil && n.flowing.Err() == nil {
-				n.log.Warn("expired rows stay", "space", space, "reason", err)
-			}
+			n.expire(space)
 		}
 		if n.s.Sleep(n.flowing, "housekeeping", houseInterval) != nil {
 			return
@@ -57,9 +58,21 @@ func (n *Node) keepHouse() {
 	}
 }
 
+func (n *Node) expire(space string) {
+	for range maxRounds {
+		removed, _, err := n.store.Expire(n.flowing, space, n.s.Now(), maxExpired)
+		if err != nil && n.flowing.Err() == nil {
+			n.log.Warn("expired rows stay", "space", space, "reason", err)
+		}
+		if err != nil || removed < maxExpired {
+			return
+		}
+	}
+}
+
 // watchDisk refuses input before the disk is full: what was accepted must still fit.
 func (n *Node) watchDisk() {
-	free, err := n.engine.DiskFree()
+	free, err := n.opts.diskFree(n)
 	if err != nil {
 		n.log.Warn("free disk space is unknown", "reason", err)
 		return

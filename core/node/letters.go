@@ -2,6 +2,7 @@ package node
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/millrace-dev/millrace/core/record"
+	"github.com/millrace-dev/millrace/core/sink"
 )
 
 // deadLetters keeps rows that no expression could be evaluated for, and those that an HTTP sink's peer refused for good: one file
@@ -31,29 +33,34 @@ func openDeadLetters(data string) (*deadLetters, error) {
 	return d, os.MkdirAll(d.dir, 0o755)
 }
 
-// Append writes rows and returns when they are durable: a row must not be acknowledged before.
+// Append writes rows and returns when they are durable: a row must not be acknowledged before. Its error wraps
+// sink.ErrFenced: after a failed sync nobody knows what is on the disk, so the node must end.
 func (d *deadLetters) Append(place string, rows []letter) error {
+	if err := d.append(place, rows); err != nil {
+		return fmt.Errorf("write dead letters of %s: %w: %w", place, sink.ErrFenced, err)
+	}
+	return nil
+}
+
+func (d *deadLetters) append(place string, rows []letter) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	f, err := d.file(place)
 	if err != nil {
-		return fmt.Errorf("write dead letters of %s: %w", place, err)
+		return err
 	}
 	var text []byte
 	for _, row := range rows {
 		line, err := json.Marshal(row)
 		if err != nil {
-			return fmt.Errorf("write dead letters of %s: %w", place, err)
+			return err
 		}
 		text = append(append(text, line...), '\n')
 	}
 	if _, err = f.Write(text); err == nil {
 		err = f.Sync()
 	}
-	if err != nil {
-		return fmt.Errorf("write dead letters of %s: %w", place, err)
-	}
-	return nil
+	return err
 }
 
 func (d *deadLetters) file(place string) (*os.File, error) {
@@ -62,28 +69,40 @@ func (d *deadLetters) file(place string) (*os.File, error) {
 	}
 	name := strings.ReplaceAll(place, string(filepath.Separator), "_") + ".ndjson"
 	f, err := os.OpenFile(filepath.Join(d.dir, name), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
-	if err == nil {
-		d.files[place] = f
+	if err != nil {
+		return nil, err
 	}
-	return f, err
+	if err := syncFolder(d.dir); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	d.files[place] = f
+	return f, nil
+}
+
+// syncFolder makes the names in a folder durable.
+func syncFolder(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
 }
 
 // Close closes every file.
 func (d *deadLetters) Close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	var first error
+	var errs error
 	for _, f := range d.files {
-		if err := f.Close(); err != nil && first == nil {
-			first = err
-		}
+		errs = errors.Join(errs, f.Close())
 	}
 	d.files = map[string]*os.File{}
-	return first
+	return errs
 }
 
-// rejectRows counts rows that an expression refused and keeps them as dead letters.
-func (n *Node) rejectRows(place string, b *record.Batch, rows []*record.Rejection) {
+// rejectRows counts rows that an expression refused and keeps them as dead letters. After an error the node ends, and whoever
+// can must fail the rows' share.
+func (n *Node) rejectRows(place string, b *record.Batch, rows []*record.Rejection) error {
 	letters := make([]letter, 0, len(rows))
 	for _, r := range rows {
 		n.metrics.rejected.WithLabelValues(place, r.Reason.String()).Inc()
@@ -93,9 +112,11 @@ func (n *Node) rejectRows(place string, b *record.Batch, rows []*record.Rejectio
 		}
 		letters = append(letters, letter{r.Reason.String(), r.Error(), text})
 	}
-	if err := n.letters.Append(place, letters); err != nil {
+	err := n.letters.Append(place, letters)
+	if err != nil {
 		n.end(err)
 	}
+	return err
 }
 
 // letterBody is a body as a dead letter shows it: as JSON when it is, else as text.

@@ -14,7 +14,6 @@ import (
 	"github.com/millrace-dev/millrace/core/graph"
 	"github.com/millrace-dev/millrace/core/sched"
 	"github.com/millrace-dev/millrace/core/sink"
-	"github.com/millrace-dev/millrace/core/sink/vfs"
 	"github.com/millrace-dev/millrace/core/store/pebble"
 	"github.com/millrace-dev/millrace/core/store/step"
 )
@@ -34,11 +33,11 @@ type Node struct {
 	store   *step.Store
 	engine  *pebble.Engine
 	point   *sink.Point
-	files   vfs.FS
 	relays  map[string]*batches
 	flows   *flows
 	letters *deadLetters
 	metrics *metrics
+	calls   *http.Client // of HTTP tasks
 
 	expiring []string // spaces whose rows expire
 
@@ -76,7 +75,6 @@ func Start(opts Options) (*Node, error) {
 }
 
 func (n *Node) start() error {
-	n.files = vfs.OS{Dir: n.opts.Data}
 	if err := os.MkdirAll(n.opts.Data, 0o755); err != nil {
 		return err
 	}
@@ -86,11 +84,12 @@ func (n *Node) start() error {
 		return err
 	}
 	n.store, n.engine, err = pebble.Open(n.root, pebble.Options{
-		Dir: filepath.Join(n.opts.Data, "store"), Failpoint: n.opts.Failpoint, OnHalt: n.end,
+		Dir: filepath.Join(n.opts.Data, "store"), FS: n.opts.storeFS, Failpoint: n.opts.Failpoint, OnHalt: n.halted,
 	})
 	if err != nil {
 		return fmt.Errorf("open store: %w", err)
 	}
+	n.watchDisk()
 	if n.letters, err = openDeadLetters(n.opts.Data); err != nil {
 		return err
 	}
@@ -124,10 +123,18 @@ func (n *Node) startSinks() error {
 // Address is the address of the HTTP port.
 func (n *Node) Address() string { return n.listener.Addr().String() }
 
-// end is told once why the node cannot go on. It does not wait.
+// end is told why the node cannot go on. It does not wait. Requests are given up, and the commit point takes nothing more, so
+// that nothing is acknowledged from here on. The record plane stays as it is: a relay whose consumers have left acknowledges.
 func (n *Node) end(why error) {
+	n.halted(why)
+	n.point.Close()
+}
+
+// halted is end for the store, which may fail before there is a commit point, and commits nothing more by itself.
+func (n *Node) halted(why error) {
 	if n.ended.Set(why) {
 		n.ready.Store(false)
+		n.intake.Cancel(why)
 		n.log.Error("node ends", "reason", why)
 	}
 }
@@ -170,6 +177,9 @@ func (n *Node) close() error {
 	}
 	n.flowing.Close()
 	n.root.Close()
+	if n.calls != nil {
+		n.calls.CloseIdleConnections()
+	}
 	if n.letters != nil {
 		errs = append(errs, n.letters.Close())
 	}

@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"syscall"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
+
 	"github.com/millrace-dev/millrace/core/graph"
 )
 
@@ -27,6 +29,10 @@ type Options struct {
 	Log *slog.Logger
 	// Failpoint is called at the named points of a commit; crash tests end the process there. Nil: nothing.
 	Failpoint func(point string)
+
+	// What tests replace: the store's file system (nil is the system's) and the measure of free space.
+	storeFS  vfs.FS
+	diskFree func(*Node) (uint64, error)
 }
 
 // Validate joins every fault of the options.
@@ -62,6 +68,9 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.Failpoint == nil {
 		o.Failpoint = func(string) {}
+	}
+	if o.diskFree == nil {
+		o.diskFree = func(n *Node) (uint64, error) { return n.engine.DiskFree() }
 	}
 	var err error
 	o.Data, err = filepath.Abs(o.Data)

@@ -26,14 +26,17 @@ func (n *Node) startHTTPSink(s *graph.Sink) error {
 				return err
 			}
 			n.metrics.rejected.WithLabelValues(place, "refused").Inc()
-			return n.letters.Append(place, []letter{{"refused", why.Error(), text}})
+			if err = n.letters.Append(place, []letter{{"refused", why.Error(), text}}); err != nil {
+				n.end(err)
+			}
+			return err
 		},
 	}
 	if s.Where != nil {
 		o.Where = func(b *record.Batch) []int32 {
 			rows, rejected := s.Where.Select(b, nil)
 			if len(rejected) > 0 {
-				n.rejectRows(place, b, rejected)
+				_ = n.rejectRows(place, b, rejected) // the node ends, which fails the attempt
 			}
 			return rows
 		}

@@ -42,22 +42,22 @@ func (n *Node) attach(name string, from *graph.Relay) *consumer {
 
 // makePoint opens the commit point of the package's file sinks.
 func (n *Node) makePoint() error {
-	var files []string
+	var names []string
 	for _, s := range n.pkg.Sinks {
 		if s.File != nil {
-			files = append(files, s.File.Path)
+			names = append(names, s.File.Path)
 		}
 	}
 	for _, s := range n.pkg.Sources {
 		if s.HTTP == nil {
-			files = append(files, deadLetterFile(s))
+			names = append(names, deadLetterFile(s))
 		}
 	}
-	o := sink.Options{Files: files, Failpoint: n.opts.Failpoint}
+	o := sink.Options{Files: names, Failpoint: n.opts.Failpoint}
 	if err := o.Validate(); err != nil {
 		return fmt.Errorf("file sinks: %w", err)
 	}
-	n.point = sink.NewPoint(n.s, n.store, n.files, o)
+	n.point = sink.NewPoint(n.s, n.store, files{n.opts.Data}, o)
 	return n.point.Open(n.root)
 }
 
@@ -95,7 +95,7 @@ func (n *Node) startDeduplicator(p *graph.Processor) error {
 				r = &record.Rejection{Reason: record.Evaluation, Detail: err.Error()}
 			}
 			r.Row = row
-			n.rejectRows(p.Name, b, []*record.Rejection{r})
+			_ = n.rejectRows(p.Name, b, []*record.Rejection{r}) // the node ends, which fails the attempt
 		},
 		Select: func(b *record.Batch, rows []int32) *record.Batch { return b.Select(rows, memory.DefaultAllocator) },
 	})
@@ -135,7 +135,7 @@ func (n *Node) splitter(p *graph.Processor) (func(*record.Batch) []branch.Part, 
 	return func(b *record.Batch) []branch.Part {
 		groups, rejected := record.Partition(b, keys)
 		if len(rejected) > 0 {
-			n.rejectRows(p.Name, b, rejected)
+			_ = n.rejectRows(p.Name, b, rejected) // the node ends, which fails the attempt
 		}
 		parts := make([]branch.Part, len(groups))
 		for i, g := range groups {
@@ -216,7 +216,9 @@ func (n *Node) encode(s *graph.Sink, b *record.Batch) ([]byte, error) {
 		selected, rejected := s.Where.Apply(b, memory.DefaultAllocator)
 		defer selected.Release()
 		if len(rejected) > 0 {
-			n.rejectRows(s.Name, b, rejected)
+			if err := n.rejectRows(s.Name, b, rejected); err != nil {
+				return nil, err
+			}
 		}
 		out, rows = selected, selected.Rows()
 	}

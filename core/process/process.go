@@ -24,8 +24,9 @@ type Options struct {
 	// Map is the projection, or nil.
 	Map *record.Projection
 	// Rejected is told of rows that an expression could not be evaluated for. They are refused alone: the rest of
-	// their batch goes on, and they are not sent again, because they would fail again.
-	Rejected func(processor string, b *record.Batch, rows []*record.Rejection)
+	// their batch goes on, and they are not sent again, because they would fail again. An error says that the refusal could
+	// not be recorded: then the whole delivery fails, because an acknowledgement would lose the rows.
+	Rejected func(processor string, b *record.Batch, rows []*record.Rejection) error
 }
 
 // Validate reports every fault of the options.
@@ -88,13 +89,21 @@ func (p *Processor) handle(scope *sched.Scope, d relay.Delivery[*record.Batch]) 
 	}
 	defer out.Release()
 	if len(rejected) > 0 {
-		p.opts.Rejected(p.opts.Name, d.Rows, rejected)
+		if err := p.opts.Rejected(p.opts.Name, d.Rows, rejected); err != nil {
+			d.Share.Fail(fmt.Errorf("processor %s: record rejected rows: %w", p.opts.Name, err))
+			return
+		}
 	}
 	if out.Rows() == 0 {
 		d.Share.Ack()
 		return
 	}
-	if err := p.to.Publish(scope, d.Share, relay.Batch[*record.Batch]{Rows: out, IDs: ids, Unit: d.Unit}); err != nil {
+	err := p.to.Publish(scope, d.Share, relay.Batch[*record.Batch]{Rows: out, IDs: ids, Unit: d.Unit})
+	if err == nil {
+		// When everything ends, the consumers may have left before this task was told: then nobody took the batch.
+		err = scope.Err()
+	}
+	if err != nil {
 		d.Share.Fail(fmt.Errorf("processor %s: %w", p.opts.Name, err))
 		return
 	}
