@@ -11,7 +11,7 @@ import (
 )
 
 // patience is how long a check waits: far longer than any backoff in it.
-const patience = time.Minute
+const patience = 30 * time.Second
 
 // Every committed emission arrives, first arrivals in commit order, repeats under the same id, through a receiver that
 // fails and a store that refuses and loses answers. Pages and workers are small, so that instances are cut by pages and
@@ -19,9 +19,8 @@ const patience = time.Minute
 func TestSimL11EveryEmissionArrivesInOrder(t *testing.T) {
 	sim.Check(t, "L11/every-emission-arrives-in-order", func(w *sim.World) {
 		r := newRig(w, memory.Options{Refuse: 6, Lose: 6, Budget: 4, Only: []string{"emissions", "delivered"}}, 3)
-		w.Invariant("L11.I2", r.leftAfterCommit)
 		size := 1 + w.Choose("size", 2)
-		r.start(w.Scope(), outbox.Options{Workers: size, Batch: size})
+		r.start(w.Scope(), outbox.Options{Workers: size, Batch: size, MaxBackoff: time.Second, Poll: 20 * time.Second})
 		counts := map[store.InstanceID]int{"a": 3, "b": 1, "c": 2}
 		for _, id := range []store.InstanceID{"a", "b", "c"} {
 			w.Go("lane", func() { w.NoError(r.emit(id, counts[id])) })
@@ -37,7 +36,6 @@ func TestSimL11EveryEmissionArrivesInOrder(t *testing.T) {
 func TestSimL11NothingLeavesBeforeItsCommitIsDurable(t *testing.T) {
 	sim.Check(t, "L11/nothing-leaves-before-its-commit-is-durable", func(w *sim.World) {
 		r := newRig(w, memory.Options{}, 1)
-		w.Invariant("L11.I2", r.leftAfterCommit)
 		s := w.Scheduler()
 		counts := map[store.InstanceID]int{"a": 2, "b": 1}
 		first := w.Node("node")
@@ -50,7 +48,7 @@ func TestSimL11NothingLeavesBeforeItsCommitIsDurable(t *testing.T) {
 		w.NoError(s.Sleep(w.Scope(), "uptime", time.Duration(w.Choose("uptime", 2))*2*time.Second))
 		first.Crash()
 		r.engine.Crash()
-		r.start(w.Scope(), outbox.Options{Workers: 1})
+		r.start(w.Scope(), outbox.Options{Workers: 1, Poll: 20 * time.Second})
 		w.NoError(s.Sleep(w.Scope(), "patience", patience))
 		r.settled(counts)
 	})
