@@ -124,14 +124,6 @@ func quantLevel(b *binder, body Pred, exists bool) Pred {
 				}
 			}
 			return !exists
-		case *value.Interval:
-			for i := s.Lo; i <= s.Hi; i++ {
-				c.f.s[slot] = value.MakeInt(i)
-				if body(c) == exists {
-					return exists
-				}
-			}
-			return !exists
 		default:
 			all := s.Each(func(v value.Value) bool {
 				c.f.s[slot] = v

@@ -153,10 +153,13 @@ func (p *parser) let(n Node) Expr {
 	return l
 }
 
+// maxAhead bounds the scan for the symbol that tells the forms of a bracket apart.
+const maxAhead = 50_000
+
 // ahead scans to the end of the current bracket for the first of the given symbols at depth zero.
 func (p *parser) ahead(texts ...string) string {
 	depth := 0
-	for i := p.at; i < len(p.toks); i++ {
+	for i := p.at; i < len(p.toks) && i < p.at+maxAhead; i++ {
 		t := p.toks[i]
 		switch {
 		case t.Kind == EOF || t.Kind == EndModule || t.Kind == Separator:

@@ -18,7 +18,9 @@ func (n *visits) count() {
 
 // Each implements Set.
 func (s *Interval) Each(f func(Value) bool) bool {
+	var seen visits
 	for i := s.Lo; i <= s.Hi; i++ {
+		seen.count()
 		if !f(MakeInt(i)) {
 			return false
 		}
