@@ -38,7 +38,7 @@ func (s site) lint(ctx context.Context) error {
 		return fmt.Errorf("build golangci-lint: %w\n%s", err, harness.Tail(string(text), 40))
 	}
 	p.Label("golangci-lint run")
-	text, err := s.Command(ctx, ".", binary, "run", "--timeout=10m", "./...").CombinedOutput()
+	text, err := s.Command(ctx, ".", binary, "run", "--timeout=10m", "--allow-parallel-runners", "./...").CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("%w: %w\n%s", errLint, err, harness.Tail(string(text), 200))
 	}
