@@ -233,8 +233,30 @@ func (w *World) idle() bool {
 	}
 }
 
-// pick chooses the task that goes on. Nil ends the execution.
+// pick chooses the task that goes on. Nil ends the execution. The common case comes first: a random walk among several tasks.
 func (w *World) pick() *task {
+	if w.random != nil && !w.opts.early && w.steps < w.opts.steps {
+		n := len(w.ready)
+		for _, g := range w.open {
+			n += len(g.tasks)
+		}
+		if n > 1 {
+			w.steps++
+			var t *task
+			if i := w.random.below(n); i < len(w.ready) {
+				t = w.ready[i]
+			} else {
+				t = w.candidate(i)
+			}
+			w.schedule = append(w.schedule, t.id)
+			return t
+		}
+	}
+	return w.pickAny()
+}
+
+// pickAny is pick for every strategy, for forced steps and for the clock.
+func (w *World) pickAny() *task {
 	for {
 		w.steps++
 		if w.steps > w.opts.steps {
