@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/millrace-dev/millrace/core/flow"
@@ -11,12 +10,12 @@ import (
 
 // seen looks whether a delivery has taken effect, and then answers it.
 func (e *Engine) seen(q *request) (reply, bool) {
-	receipt, _, err := e.store.Receipt(e.work, q.delivery)
-	switch {
-	case errors.Is(err, store.ErrNotFound):
-		return reply{}, false
-	case err != nil:
+	receipt, seen, err := e.inbox.Seen(e.work, q.delivery)
+	if err != nil {
 		return failed(fmt.Errorf("%w: %w", ErrStore, err)), true
+	}
+	if !seen {
+		return reply{}, false
 	}
 	return e.duplicate(q, receipt.Instance), true
 }
@@ -27,7 +26,7 @@ func (e *Engine) unmatched(q *request) reply {
 	if r, seen := e.seen(q); seen {
 		return r
 	}
-	if err := e.store.WaitDurable(e.work, e.store.Visible()); err != nil {
+	if err := e.inbox.Absent(e.work); err != nil {
 		return failed(fmt.Errorf("%w: %w", ErrStore, err))
 	}
 	return reply{Reply: Reply{Outcome: Unmatched}}

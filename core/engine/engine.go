@@ -6,6 +6,7 @@ import (
 
 	"github.com/millrace-dev/millrace/core/claim"
 	"github.com/millrace-dev/millrace/core/correlate"
+	"github.com/millrace-dev/millrace/core/inbox"
 	"github.com/millrace-dev/millrace/core/lane"
 	"github.com/millrace-dev/millrace/core/outbox"
 	"github.com/millrace-dev/millrace/core/sched"
@@ -23,6 +24,7 @@ type Engine struct {
 
 	router     *lane.Router[*request, reply]
 	lanes      []*laneState
+	inbox      *inbox.Inbox
 	correlator *correlate.Correlator
 	timers     *timer.Timers
 	outbox     *outbox.Sender
@@ -54,7 +56,7 @@ func New(s sched.Scheduler, scope *sched.Scope, o Options, p Parts) (*Engine, er
 	}
 	e := &Engine{
 		s: s, options: o, store: p.Store, catalog: c,
-		correlator: correlate.New(s, p.Store), settlement: newSettlement(s, o.SettleCapacity),
+		inbox: inbox.New(s, p.Store), correlator: correlate.New(s, p.Store), settlement: newSettlement(s, o.SettleCapacity),
 	}
 	if err := e.makeOwners(scope, p); err != nil {
 		return nil, fmt.Errorf("start engine: %w", err)
