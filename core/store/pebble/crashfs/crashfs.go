@@ -4,6 +4,9 @@
 // so the same seed gives different disks; here the entries and blocks that may be lost are drawn one by one in sorted
 // order, so a draw is a choice that replays. A process that is killed loses nothing of this; only a crash of the
 // machine does, and so only this package can show a missing sync.
+//
+// Two states that a disk may be in are not drawn, because the library's clones do not show them: a removal that was not
+// synced is always undone, and a new file whose name was not synced comes back whole or not at all.
 package crashfs
 
 import (
@@ -53,12 +56,15 @@ func merge(next *FS, synced, all *vfs.MemFS, dir string, keep func(string) bool)
 		return err
 	}
 	for _, name := range union(old, current) {
-		path := next.PathJoin(dir, name)
-		hasOld, hasNew := slices.Contains(old, name), slices.Contains(current, name)
-		if hasOld != hasNew && keep(path) != hasNew {
-			continue // a creation that is lost, or a removal that is kept
+		path, durable := next.PathJoin(dir, name), slices.Contains(old, name)
+		if !durable && !keep(path) {
+			continue // a creation that is lost
 		}
-		if err := mergeEntry(next, synced, all, path, keep); err != nil {
+		within := keep
+		if !durable {
+			within = func(string) bool { return true }
+		}
+		if err := mergeEntry(next, synced, all, path, within); err != nil {
 			return err
 		}
 	}
