@@ -19,50 +19,54 @@ const chunk = 32
 
 // breadthFirst explores level by level.
 func (s *search) breadthFirst() {
-	frontier := s.initial()
-	if len(frontier) > 0 {
+	s.spill = newSpill(s)
+	front := s.initial()
+	if front.n > 0 {
 		s.level = 1
 	}
 	workers := make([]*worker, s.opt.Workers)
 	for i := range workers {
 		workers[i] = s.newWorker(i)
 	}
-	for len(frontier) > 0 && !s.halted() && s.m.next != nil {
+	for front.n > 0 && !s.halted() && s.m.next != nil {
 		if s.opt.Depth > 0 && s.level >= s.opt.Depth || s.bounded() {
 			s.stopped = true
 			break
 		}
-		var at atomic.Int64
+		var at, block atomic.Int64
 		var wg sync.WaitGroup
 		for _, w := range workers {
-			w.next = nil
-			wg.Go(func() { w.level(frontier, &at) })
+			w.next, w.packed = nil, nil
+			wg.Go(func() { w.level(&front, &at, &block) })
 		}
 		wg.Wait()
-		frontier = s.gather(workers, frontier)
-		if len(frontier) > 0 {
+		front = s.gather(workers)
+		if front.n > 0 {
 			s.mu.Lock()
 			s.level++
 			s.mu.Unlock()
 		}
 	}
 	s.coverage(workers)
+	if err := s.spill.close(); err != nil {
+		s.res.Warnings = append(s.res.Warnings, err.Error())
+	}
 }
 
 // gather merges what the workers found into the next frontier.
-func (s *search) gather(workers []*worker, old []node) []node {
-	var out []node
+func (s *search) gather(workers []*worker) frontier {
+	var out frontier
 	for _, w := range workers {
-		if out == nil {
-			out = w.next
-		} else {
-			out = append(out, w.next...)
-		}
+		out.live = append(out.live, w.next...)
+		out.blocks = append(out.blocks, w.packed...)
 		w.flush()
 	}
-	clear(old)
+	out.n = len(out.live)
+	for _, b := range out.blocks {
+		out.n += b.n
+	}
 	s.mu.Lock()
-	s.queue = len(out)
+	s.queue = out.n
 	s.mu.Unlock()
 	return out
 }
@@ -73,8 +77,7 @@ func (s *search) bounded() bool {
 }
 
 // initial enumerates and checks the initial states.
-func (s *search) initial() []node {
-	var out []node
+func (s *search) initial() frontier {
 	w := s.newWorker(-1)
 	c := w.c
 	c.Level, w.side.Level = 1, 1
@@ -106,7 +109,7 @@ func (s *search) initial() []node {
 				return true
 			}
 			if in {
-				out = append(out, node{vals, id})
+				w.push(node{vals, id})
 			}
 		}
 		return w.generated&1023 == 0 && s.halted()
@@ -114,8 +117,7 @@ func (s *search) initial() []node {
 	if err != nil {
 		s.report(&finding{verdict: Fault, err: err, id: noState, from: noState})
 	}
-	w.flush()
-	s.queue = len(out)
+	out := s.gather([]*worker{w})
 	if s.found != nil {
 		s.level = 1
 	}
@@ -128,6 +130,7 @@ type worker struct {
 	c, side   *eval.Ctx
 	cur       node
 	next      []node
+	packed    []packed
 	generated int64
 	succ      int
 	err       error
@@ -163,24 +166,48 @@ func (w *worker) flush() {
 }
 
 // level expands states of the frontier until none is left.
-func (w *worker) level(frontier []node, at *atomic.Int64) {
+func (w *worker) level(f *frontier, at, block *atomic.Int64) {
 	for !w.s.halted() {
 		i := int(at.Add(chunk)) - chunk
-		if i >= len(frontier) {
+		if i >= len(f.live) {
+			break
+		}
+		part := f.live[i:min(i+chunk, len(f.live))]
+		if !w.expandAll(part) {
 			return
 		}
-		for _, n := range frontier[i:min(i+chunk, len(frontier))] {
-			if !w.expand(n) {
-				return
-			}
+		clear(part)
+	}
+	for !w.s.halted() {
+		i := int(block.Add(1)) - 1
+		if i >= len(f.blocks) {
+			return
 		}
-		w.flush()
-		if w.s.bounded() {
-			w.s.mu.Lock()
-			w.s.stopped, w.s.exit = true, true
-			w.s.mu.Unlock()
+		nodes, err := w.s.spill.unpack(f.blocks[i])
+		if err != nil {
+			w.s.report(&finding{verdict: Fault, err: err, id: noState, from: noState})
+			return
+		}
+		f.blocks[i].data = nil
+		if !w.expandAll(nodes) {
+			return
 		}
 	}
+}
+
+func (w *worker) expandAll(nodes []node) bool {
+	for _, n := range nodes {
+		if !w.expand(n) {
+			return false
+		}
+	}
+	w.flush()
+	if w.s.bounded() {
+		w.s.mu.Lock()
+		w.s.stopped, w.s.exit = true, true
+		w.s.mu.Unlock()
+	}
+	return true
 }
 
 // expand generates the successors of n; it reports false when the search is over.
@@ -268,7 +295,7 @@ func (w *worker) successor(c *eval.Ctx) bool {
 			return true
 		}
 		if in {
-			w.next = append(w.next, node{vals, id})
+			w.push(node{vals, id})
 		}
 	}
 	if !w.steps(c, id) {

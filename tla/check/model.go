@@ -216,6 +216,7 @@ type search struct {
 	stopped bool
 	exit    bool
 	rng     *rng
+	spill   *spill
 }
 
 // finding is a violation that ends the run.

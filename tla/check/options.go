@@ -40,6 +40,10 @@ type Options struct {
 	// Progress receives a line every two seconds; Output what Print and PrintT write.
 	Progress io.Writer
 	Output   io.Writer
+	// FrontierBytes bounds the memory of the waiting states of a breadth-first search; what exceeds it
+	// waits in a temporary file in SpillDir (empty: the system's folder). 0 keeps all in memory.
+	FrontierBytes int64
+	SpillDir      string
 }
 
 // Verdict is the outcome of a run.

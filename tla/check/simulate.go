@@ -145,7 +145,18 @@ func (s *search) draw(picks map[int]*pick) *State {
 func (s *search) depthFirst() {
 	w := s.newWorker(0)
 	s.level = 1
-	stack := [][]node{s.initial()}
+	s.spill = newSpill(s)
+	defer func() {
+		if err := s.spill.close(); err != nil {
+			s.res.Warnings = append(s.res.Warnings, err.Error())
+		}
+	}()
+	first, err := s.allInitial()
+	if err != nil {
+		s.report(&finding{verdict: Fault, err: err, id: noState, from: noState})
+		return
+	}
+	stack := [][]node{first}
 	for len(stack) > 0 && !s.halted() && s.m.next != nil {
 		top := &stack[len(stack)-1]
 		if len(*top) == 0 {
@@ -161,15 +172,34 @@ func (s *search) depthFirst() {
 			}
 			continue
 		}
-		w.next = nil
+		w.next, w.packed = nil, nil
 		s.level = len(stack)
 		if !w.expand(n) {
 			break
 		}
-		w.flush()
-		if len(w.next) > 0 {
-			stack = append(stack, w.next)
+		f := s.gather([]*worker{w})
+		next, err := s.unpackAll(f)
+		if err != nil {
+			s.report(&finding{verdict: Fault, err: err, id: noState, from: noState})
+			return
+		}
+		if len(next) > 0 {
+			stack = append(stack, next)
 		}
 	}
 	s.coverage([]*worker{w})
+}
+
+func (s *search) allInitial() ([]node, error) { return s.unpackAll(s.initial()) }
+
+func (s *search) unpackAll(f frontier) ([]node, error) {
+	out := f.live
+	for _, b := range f.blocks {
+		nodes, err := s.spill.unpack(b)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, nodes...)
+	}
+	return out, nil
 }

@@ -62,6 +62,8 @@ func parse(name string, args []string, stderr io.Writer) (*flags, []string, erro
 	fs.StringVar(&f.html, "html", "", "write the counterexample as HTML to this file")
 	fs.StringVar(&f.match, "match", "", "corpus: only models whose path contains this")
 	dfs := fs.Bool("depth-first", false, "explore depth first")
+	fs.Int64Var(&f.opt.FrontierBytes, "frontier-bytes", 0, "memory for waiting states; more go to a file")
+	fs.StringVar(&f.opt.SpillDir, "spill-dir", "", "folder for waiting states that do not fit memory")
 	if err := fs.Parse(args); err != nil {
 		return nil, nil, err
 	}
@@ -79,7 +81,7 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	}
 	name := args[0]
 	// Most of what the search allocates dies at once; a larger heap between collections pays.
-	defer debug.SetGCPercent(debug.SetGCPercent(400))
+	defer debug.SetGCPercent(debug.SetGCPercent(200))
 	f, rest, err := parse(name, args[1:], stderr)
 	if err != nil {
 		return exitUsage

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/bits"
 	"sync"
+	"sync/atomic"
 )
 
 // Value is a TLA+ value.
@@ -95,6 +96,7 @@ type Atom struct {
 	// Order is the position of the atom's first appearance; it orders strings as TLC does.
 	Order int
 	hash  uint64
+	index uint32 // position in the universe's list of atoms
 }
 
 // Hash implements Value.
@@ -114,6 +116,18 @@ type Universe struct {
 	order  map[string]int
 	strs   map[string]*Atom
 	models map[string]*Atom
+	atoms  atomic.Pointer[[]*Atom]
+}
+
+// keep gives a new atom its index; readers of the list see it without a lock.
+func (u *Universe) keep(a *Atom) {
+	var list []*Atom
+	if old := u.atoms.Load(); old != nil {
+		list = *old
+	}
+	a.index = uint32(len(list))
+	list = append(list, a)
+	u.atoms.Store(&list)
 }
 
 // NewUniverse returns an empty universe.
@@ -145,6 +159,7 @@ func (u *Universe) Str(s string) *Atom {
 	if !ok {
 		a = &Atom{Name: s, Order: u.see(s), hash: hashString(s, 1)}
 		u.strs[s] = a
+		u.keep(a)
 	}
 	return a
 }
@@ -157,6 +172,7 @@ func (u *Universe) Model(s string) *Atom {
 	if !ok {
 		a = &Atom{Name: s, Model: true, Order: u.see(s), hash: hashString(s, 2)}
 		u.models[s] = a
+		u.keep(a)
 	}
 	return a
 }
