@@ -8,11 +8,18 @@ import (
 	"github.com/millrace-dev/millrace/core/ack"
 	"github.com/millrace-dev/millrace/core/relay"
 	"github.com/millrace-dev/millrace/core/sched"
-	"github.com/millrace-dev/millrace/core/sink"
+	"github.com/millrace-dev/millrace/core/store"
 )
 
 // ErrKeys fails a delivery for whose keys a branch has no room.
 var ErrKeys = errors.New("branch: too many keys are kept")
+
+// CommitPoint is where keys become durable together with what sinks wrote. A sink.Point is one.
+type CommitPoint interface {
+	// Begin returns a unit of at most relay.MaxUnitRows rows. It is committed when the tree whose receiver it is has
+	// succeeded, and settled either way.
+	Begin(rows []store.Row, settler relay.Settler) relay.PendingUnit
+}
 
 // Part is the rows of a batch that belong to one branch.
 type Part struct {
@@ -32,7 +39,7 @@ type DedupeOptions[P relay.Payload] struct {
 	// From and To are where rows come from and go to. To's consumers commit with Point.
 	From  *relay.Consumer[P]
 	To    *relay.Relay[P]
-	Point *sink.Point
+	Point CommitPoint
 	// Store is where keys are read from when a branch begins.
 	Store KeyStore
 	// Key returns the key of a row.
@@ -160,7 +167,7 @@ func (d *Deduplicator[P]) sweep(timer *sched.Timer) {
 // admit hands a delivery to its branch, or its parts to theirs, each with a share of its own. A part is never larger than a
 // unit of the commit point.
 func (d *Deduplicator[P]) admit(scope *sched.Scope, in relay.Delivery[P]) {
-	if d.opts.Split == nil && in.Rows.Rows() <= sink.MaxUnitRows {
+	if d.opts.Split == nil && in.Rows.Rows() <= relay.MaxUnitRows {
 		d.enter(scope, "", in)
 		return
 	}
@@ -192,9 +199,9 @@ func (d *Deduplicator[P]) parts(rows P) []Part {
 }
 
 func bounded(parts []Part, part Part) []Part {
-	for len(part.Rows) > sink.MaxUnitRows {
-		parts = append(parts, Part{Branch: part.Branch, Rows: part.Rows[:sink.MaxUnitRows]})
-		part.Rows = part.Rows[sink.MaxUnitRows:]
+	for len(part.Rows) > relay.MaxUnitRows {
+		parts = append(parts, Part{Branch: part.Branch, Rows: part.Rows[:relay.MaxUnitRows]})
+		part.Rows = part.Rows[relay.MaxUnitRows:]
 	}
 	return append(parts, part)
 }
@@ -270,7 +277,7 @@ func (d *Deduplicator[P]) pass(scope *sched.Scope, l *Lane[*keys, task[P]], k *k
 		return
 	}
 	t := &ticket[P]{lane: l, reservation: chosen.reservation, share: in.Share}
-	unit := d.opts.Point.NewUnit(d.rows(chosen.reservation), t)
+	unit := d.opts.Point.Begin(d.rows(chosen.reservation), t)
 	root := ack.New(d.s, unit)
 	l.Hold()
 	rows := in.Rows
@@ -350,7 +357,7 @@ func follow(share *ack.Share, holders []*Reservation) {
 	}
 }
 
-// Settled implements sink.Settler. The lane learns before the source does: a record that is sent again finds its key
+// Settled implements relay.Settler. The lane learns before the source does: a record that is sent again finds its key
 // released, and a duplicate finds it committed.
 func (t *ticket[P]) Settled(err error) {
 	t.lane.Complete(task[P]{ticket: t, err: err})
@@ -367,7 +374,7 @@ func (t *ticket[P]) settle(k *Keyspace, err error) {
 	switch {
 	case err == nil:
 		k.Commit(t.reservation)
-	case !errors.Is(err, sink.ErrFenced):
+	case !errors.Is(err, relay.ErrFenced):
 		k.Release(t.reservation)
 	}
 	for _, share := range t.reservation.followers {

@@ -243,7 +243,7 @@ func (g *Generation) Contains(key string) (first time.Time, ok bool) {
 // Keys returns the keys in order.
 func (g *Generation) Keys() []string {
 	keys := make([]string, 0, len(g.keys))
-	for key := range g.keys { //nolint:forbidigo // sorted below
+	for key := range g.keys {
 		keys = append(keys, key)
 	}
 	slices.Sort(keys)

@@ -122,8 +122,5 @@ func (l *Lane[R, W]) finish() {
 	}
 }
 
-// idle reports whether nobody has a use for the lane now. Only the table's task may conclude anything from it.
-func (l *Lane[R, W]) idle() bool { return l.word.Load() == 0 }
-
 // detach makes the lane unusable, unless somebody has a use for it.
 func (l *Lane[R, W]) detach() bool { return l.word.CompareAndSwap(0, detachedBit) }

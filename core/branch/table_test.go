@@ -79,7 +79,7 @@ func TestFullTableWaitsForAnIdleBranch(t *testing.T) {
 
 func TestOptionsListEveryFault(t *testing.T) {
 	err := branch.Options{TTL: -1, Max: 0, Queue: 0}.Validate()
-	if err == nil || len(err.(interface{ Unwrap() []error }).Unwrap()) != 3 { //nolint:errorlint // the shape is asserted
+	if err == nil || len(err.(interface{ Unwrap() []error }).Unwrap()) != 3 {
 		t.Fatalf("faults: %v", err)
 	}
 	if err := (branch.Options{TTL: time.Minute, Max: 1, Queue: 1}).Validate(); err != nil {

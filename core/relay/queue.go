@@ -8,9 +8,9 @@ import (
 )
 
 var (
-	// ErrClosed: the queue takes nothing any more; for a receiver, also nothing is left in it.
+	// ErrClosed means that the queue takes nothing any more; for a receiver, also nothing is left in it.
 	ErrClosed = errors.New("relay: queue closed")
-	// ErrTimer: the timer of a Receive fired before there was anything to receive.
+	// ErrTimer means that the timer of a Receive fired before there was anything to receive.
 	ErrTimer = errors.New("relay: timer fired")
 )
 

@@ -8,7 +8,7 @@ import (
 	"github.com/millrace-dev/millrace/core/sched"
 )
 
-// ErrDecided: the attempt was decided before the batch was published, so nobody was handed it.
+// ErrDecided means that the attempt was decided before the batch was published, so nobody was handed it.
 var ErrDecided = errors.New("relay: attempt already decided")
 
 // ErrRemoved fails a share whose consumer went away before it was handed the batch. Removal must not lose a batch
@@ -29,13 +29,6 @@ type Batch[P Payload] struct {
 	Rows P
 	IDs  IDs  // one per row
 	Unit Unit // nil before a deduplicator
-}
-
-// Unit collects what a commit point writes when every share of the batch has been acknowledged. See package sink.
-type Unit interface {
-	// Stage adds data to be appended to the file. It does not wait, and may be called by several consumers at once,
-	// each before it acknowledges its share. data must not be changed afterwards.
-	Stage(file int, data []byte)
 }
 
 // Delivery is a batch in the hands of one consumer, which releases it and resolves its share.

@@ -12,12 +12,11 @@ import (
 )
 
 var (
-	// ErrFenced: a sync or a commit left open what is durable. The point writes and acknowledges nothing more;
-	// only a restart of the node can tell.
-	ErrFenced = errors.New("sink: commit point fenced")
-	// ErrStopped: the point was closed before the unit reached it. Nothing of it happened.
+	// ErrFenced is relay.ErrFenced: the point writes and acknowledges nothing more.
+	ErrFenced = relay.ErrFenced
+	// ErrStopped means that the point was closed before the unit reached it. Nothing of it happened.
 	ErrStopped = errors.New("sink: commit point stopped")
-	// ErrShort: a file holds less than was committed: it was cut or replaced from outside.
+	// ErrShort means that a file holds less than was committed: it was cut or replaced from outside.
 	ErrShort = errors.New("sink: file is shorter than its committed length")
 )
 

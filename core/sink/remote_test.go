@@ -50,7 +50,7 @@ func (p *peer) send(_ *sched.Scope, rows numbers, _ relay.IDs, selected []int32)
 }
 
 // sendRemote sends one delivery through a remote sink and returns how it ended, and how long that took.
-func sendRemote(t *testing.T, p *peer, opts sink.RemoteOptions[numbers], rows numbers) (err error, took time.Duration) { //nolint:revive // the error is the result
+func sendRemote(t *testing.T, p *peer, opts sink.RemoteOptions[numbers], rows numbers) (took time.Duration, err error) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		s := sched.Scheduler{}
@@ -81,12 +81,12 @@ func sendRemote(t *testing.T, p *peer, opts sink.RemoteOptions[numbers], rows nu
 		scope.Join()
 		err, took = o.Err, time.Since(began)
 	})
-	return err, took
+	return took, err
 }
 
 func TestRemoteRetriesWithGrowingWaits(t *testing.T) {
 	p := &peer{away: 3}
-	err, took := sendRemote(t, p, sink.RemoteOptions[numbers]{Retries: 3, Backoff: time.Second}, numbers{1, 2})
+	took, err := sendRemote(t, p, sink.RemoteOptions[numbers]{Retries: 3, Backoff: time.Second}, numbers{1, 2})
 	if err != nil || took != 7*time.Second || p.calls != 4 || !slices.Equal(p.got, []int{1, 2}) {
 		t.Fatalf("%v after %v, %d calls, delivered %v", err, took, p.calls, p.got)
 	}
@@ -94,7 +94,7 @@ func TestRemoteRetriesWithGrowingWaits(t *testing.T) {
 
 func TestRemoteGivesUpAndFails(t *testing.T) {
 	p := &peer{away: 9}
-	err, _ := sendRemote(t, p, sink.RemoteOptions[numbers]{Retries: 1, Backoff: time.Second}, numbers{1})
+	_, err := sendRemote(t, p, sink.RemoteOptions[numbers]{Retries: 1, Backoff: time.Second}, numbers{1})
 	if !errors.Is(err, sink.ErrExhausted) || !errors.Is(err, errPeer) || p.calls != 2 {
 		t.Fatalf("%v after %d calls", err, p.calls)
 	}
@@ -103,7 +103,7 @@ func TestRemoteGivesUpAndFails(t *testing.T) {
 func TestRemoteBuriesOnlyTheRowToBlame(t *testing.T) {
 	p := &peer{poison: []int{3, 6}}
 	var buried []int
-	err, _ := sendRemote(t, p, sink.RemoteOptions[numbers]{
+	_, err := sendRemote(t, p, sink.RemoteOptions[numbers]{
 		Batch: 4,
 		Where: func(rows numbers) []int32 { return []int32{1, 2, 3, 4, 5, 6} },
 		Bury: func(rows numbers, row int, why error) error {
@@ -123,7 +123,7 @@ func TestRemoteRefusalIsNoAcknowledgement(t *testing.T) {
 		"route fails":     func(numbers, int, error) error { return errStop },
 	} {
 		p := &peer{poison: []int{1}}
-		err, _ := sendRemote(t, p, sink.RemoteOptions[numbers]{Bury: bury}, numbers{1, 2})
+		_, err := sendRemote(t, p, sink.RemoteOptions[numbers]{Bury: bury}, numbers{1, 2})
 		if err == nil || !errors.Is(err, errPeer) {
 			t.Errorf("%s: delivery ended with %v", name, err)
 		}

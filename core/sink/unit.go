@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/millrace-dev/millrace/core/ack"
+	"github.com/millrace-dev/millrace/core/relay"
 	"github.com/millrace-dev/millrace/core/sched"
 	"github.com/millrace-dev/millrace/core/store"
 )
@@ -28,15 +29,19 @@ type piece struct {
 }
 
 // Settler learns what became of a unit.
-type Settler interface {
-	// Settled is called once: with nil when the unit is durable, with an error that wraps ErrFenced when nobody
-	// can know, else with the cause for which nothing of it happened. It must not wait.
-	Settled(err error)
-}
+type Settler = relay.Settler
 
-// MaxUnitRows is the largest number of rows of a unit. A group takes units until it has more than that, so that twice
-// as many fit into one commit together with the lengths of all files.
-const MaxUnitRows = (store.MaxStepRows - MaxFiles) / 2
+// MaxUnitRows is the largest number of rows of a unit. A group takes units until it has more than that, so twice as
+// many must fit into one commit together with the lengths of all files.
+const MaxUnitRows = relay.MaxUnitRows
+
+// A bound that does not fit makes this constant negative, which does not compile.
+const _ = uint(store.MaxStepRows - MaxFiles - 2*MaxUnitRows)
+
+// Begin is NewUnit for who needs to know no more of it than a deduplicator does.
+func (p *Point) Begin(rows []store.Row, settler Settler) relay.PendingUnit {
+	return p.NewUnit(rows, settler)
+}
 
 // NewUnit returns a unit without staged data. Rows above MaxUnitRows are a programming fault: sources bound batches.
 func (p *Point) NewUnit(rows []store.Row, settler Settler) *Unit {

@@ -36,11 +36,11 @@ type IntakeOptions struct {
 }
 
 var (
-	// ErrFull: the disk is below its low-water mark.
+	// ErrFull means that the disk is below its low-water mark.
 	ErrFull = errors.New("source: disk below its low-water mark, nothing is accepted")
-	// ErrUnready: the node starts, stops or is fenced.
+	// ErrUnready means that the node starts, stops or is fenced.
 	ErrUnready = errors.New("source: node is not ready")
-	// ErrTimeout: the attempt was not settled in time, and its outcome is unknown.
+	// ErrTimeout means that the attempt was not settled in time, and its outcome is unknown.
 	ErrTimeout = errors.New("source: attempt not settled in time")
 )
 

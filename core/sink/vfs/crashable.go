@@ -60,7 +60,7 @@ func (c *Crashable) Content(name string) []byte {
 // 2 the first half of the data of a write.
 func (c *Crashable) Crash(keep func(name string, alternatives int) int) {
 	names := make([]string, 0, len(c.files))
-	for name := range c.files { //nolint:forbidigo // sorted below
+	for name := range c.files {
 		names = append(names, name)
 	}
 	slices.Sort(names)

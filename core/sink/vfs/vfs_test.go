@@ -45,9 +45,9 @@ func TestFileSystemsAgree(t *testing.T) {
 	script(t, vfs.OS{Dir: dir})
 	var crashable vfs.Crashable
 	script(t, &crashable)
-	real, err := os.ReadFile(filepath.Join(dir, "a.ndjson"))
-	if err != nil || string(real) != "one\nthree\n" || string(crashable.Content("a.ndjson")) != string(real) {
-		t.Fatalf("%q and %q, %v", real, crashable.Content("a.ndjson"), err)
+	disk, err := os.ReadFile(filepath.Join(dir, "a.ndjson"))
+	if err != nil || string(disk) != "one\nthree\n" || string(crashable.Content("a.ndjson")) != string(disk) {
+		t.Fatalf("%q and %q, %v", disk, crashable.Content("a.ndjson"), err)
 	}
 }
 
