@@ -80,6 +80,7 @@ type checker struct {
 func newChecker(t *testing.T, id string, lane inventory.Lane, body func(*World), opts []Option) *checker {
 	t.Helper()
 	c := &checker{t: t, id: id, body: body, opts: newOptions(opts), at: callerOf(t.Name()), started: time.Now()}
+	c.opts.at = c.at
 	if err := c.opts.fromEnvironment(); err != nil {
 		t.Fatal(err)
 	}

@@ -21,6 +21,7 @@ type options struct {
 	limit      int           // executions of a search, after which it is not exhaustive
 	stall      time.Duration // wall time without a finished execution that counts as real blocking
 	hashes     int           // trace hashes of that many executions go into the record
+	at         caller        // the test that runs the check, for what ends the process
 }
 
 // Option changes how a check is explored.

@@ -66,7 +66,7 @@ func (w *World) abandon(kind, message string) {
 	w.failed = true
 	w.verdict = verdict{kind: kind, message: message, step: w.steps}
 	f := w.failure("watchdog", 0, 0)
-	folder, err := writeFolder(w.check, caller{}, w.opts, f)
+	folder, err := writeFolder(w.check, w.opts.at, w.opts, f)
 	if err != nil {
 		folder = err.Error()
 	}
