@@ -40,6 +40,7 @@ type laneState struct {
 	owner     store.Owner
 	claims    *claim.Claims
 	committer *step.Committer
+	respawns  int // spawns in the place of an instance that has ended and whose delivery was forgotten
 }
 
 // New puts an engine together and starts it. It takes an incarnation from the store and, unless the store is shared, frees

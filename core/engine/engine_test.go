@@ -18,6 +18,7 @@ import (
 type bench struct {
 	*testing.T
 	scope *sched.Scope
+	st    store.Store
 	e     *engine.Engine
 	fails error // of the handler "work"
 }
@@ -27,6 +28,7 @@ func newBench(t *testing.T, o engine.Options) *bench {
 	var s sched.Scheduler
 	b := &bench{T: t, scope: s.NewScope("test")}
 	st, _ := memory.Open(s, memory.Options{})
+	b.st = st
 	nothing := func(*sched.Scope, flow.Call) (*feel.Context, error) { return feel.NewContext(), b.fails }
 	e, err := engine.New(s, b.scope, o, engine.Parts{
 		Store:    st,
@@ -245,5 +247,35 @@ func TestPackageFaults(t *testing.T) {
 	if err := (engine.Options{Attempts: -1, Backoff: time.Hour}).Validate(); err == nil ||
 		!strings.Contains(err.Error(), "Attempts: -1") || !strings.Contains(err.Error(), "Backoff: 1h0m0s") {
 		t.Errorf("options: %v", err)
+	}
+}
+
+// A channel that keeps ids for a time takes an id that was forgotten as a new message: with the same id another instance takes
+// the place of the one that has ended, and one that has not ended is never replaced.
+func TestForgottenDeliveryStartsAnew(t *testing.T) {
+	b := newBench(t, engine.Options{})
+	forget := func() {
+		if _, _, err := b.st.Expire(b.scope, store.InboxSpace, time.Now().Add(time.Hour), 100); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ended := message("brief", "ended", "", integer("amount", 5))
+	parked := message("brief", "parked", "", integer("amount", 500))
+	for _, d := range []engine.Delivery{ended, parked} {
+		if first, again := b.deliver(d), b.deliver(d); first.Duplicate || !again.Duplicate || first.Instance != again.Instance {
+			t.Errorf("%s: %+v, then %+v", d.ID, first, again)
+		}
+	}
+	for range 2 {
+		forget()
+		if r := b.deliver(ended); r.Duplicate || r.Outcome != engine.Accepted {
+			t.Errorf("forgotten after its end: %+v", r)
+		}
+		if r := b.deliver(ended); !r.Duplicate {
+			t.Errorf("and known again: %+v", r)
+		}
+		if r := b.deliver(parked); !r.Duplicate {
+			t.Errorf("forgotten before its end: %+v", r)
+		}
 	}
 }

@@ -141,8 +141,14 @@ func (e *Engine) spawn(l *laneState, q *request, message Message) laneStep {
 	if err != nil {
 		return at(failed(fmt.Errorf("%w: %w", ErrStore, err)))
 	}
+	cause, epoch := q.cause(), head.Epoch
 	if head.Status != store.Absent && head.Status != store.Void {
-		return at(e.duplicate(q, id))
+		if anew, r := e.forgotten(q, head); !anew {
+			return at(r)
+		}
+		// The row is gone, so epochs begin again; the record of the first life must not decide about this one.
+		l.respawns++
+		cause, epoch = fmt.Sprintf("%s/%d", cause, l.respawns), 0
 	}
 	d := e.catalog.flows[pin{e.catalog.deployment, q.channel.Flow}]
 	start := q.channel.Message
@@ -154,9 +160,28 @@ func (e *Engine) spawn(l *laneState, q *request, message Message) laneStep {
 		return at(rejected(err.Error()))
 	}
 	return e.transact(l, &transaction{
-		q: q, cause: q.cause(), instance: id, deployment: e.catalog.deployment, flow: d.ID(), result: result,
-		spawn: &store.Claim{Instance: id, Owner: l.owner, Epoch: head.Epoch},
+		q: q, cause: cause, instance: id, deployment: e.catalog.deployment, flow: d.ID(), result: result,
+		spawn: &store.Claim{Instance: id, Owner: l.owner, Epoch: epoch},
 	})
+}
+
+// forgotten looks whether a delivery whose instance exists is a new one: the channel keeps ids for a time only, the inbox has
+// forgotten this one, and its instance has ended. Then the old row makes room. Otherwise the delivery is answered.
+func (e *Engine) forgotten(q *request, head store.Head) (bool, reply) {
+	if q.channel.Keep == 0 || !head.Status.Terminal() {
+		return false, e.duplicate(q, head.Instance)
+	}
+	if r, seen := e.seen(q); seen {
+		return false, r
+	}
+	switch _, err := e.store.Collect(e.work, head.Instance); {
+	case err == nil:
+		return true, reply{}
+	case errors.Is(err, store.ErrConflict), errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrUnknown):
+		return false, again(err) // another lane was first, its emissions have not left, or nobody knows: look again
+	default:
+		return false, failed(fmt.Errorf("%w: %w", ErrStore, err))
+	}
 }
 
 // SpawnID returns the id of the instance that a delivery starts.

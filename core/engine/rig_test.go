@@ -51,6 +51,7 @@ var channels = []engine.Channel{
 	{Name: "add", Message: "add"},
 	{Name: "remind", Flow: "remind"},
 	{Name: "route", Flow: "route"},
+	{Name: "brief", Flow: "route", Keep: time.Millisecond},
 }
 
 // outside is what is not part of a node: the store, the receiver of emissions and the transports' own memory.
