@@ -174,7 +174,14 @@ func (p *Program) applyModule(m *modEnv) {
 	}
 }
 
-func (p *Program) late(s *symbol) { p.cp.late = append(p.cp.late, s) }
+// late gives a replacement its scope, the root module, as soon as that is built.
+func (p *Program) late(s *symbol) {
+	if p.root != nil {
+		s.sc.up = p.root.sc
+		return
+	}
+	p.cp.late = append(p.cp.late, s)
+}
 
 func (p *Program) term(cfg *config.Config, t config.Term) value.Value {
 	switch t.Kind {

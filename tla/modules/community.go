@@ -35,7 +35,7 @@ func community() []*eval.Native {
 		{Name: "SVG", Ops: svgOps(), Source: text("SVG")},
 		{Name: "VectorClocks", Ops: []*eval.Builtin{higher("CausalOrder", []int{0, 1, 1, 1}, causalOrder)}, Source: text("VectorClocks")},
 	}
-	for _, n := range []string{"BagsExt", "Graphs", "UndirectedGraphs", "DyadicRationals", "Combinatorics", "Relation"} {
+	for _, n := range []string{"BagsExt", "Graphs", "UndirectedGraphs", "DyadicRationals", "Combinatorics", "Relation", "Apalache"} {
 		out = append(out, &eval.Native{Name: n, Source: text(n)})
 	}
 	for _, n := range out {
