@@ -1,6 +1,7 @@
 package syntax
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -105,5 +106,32 @@ func TestJunctionItemEndsAtItsColumn(t *testing.T) {
 	_, err := Parse("M.tla", "---- MODULE M ----\nA == /\\ IF a\n   THEN b ELSE c\n====")
 	if err == nil || !strings.Contains(err.Error(), "M.tla:3:4") || !strings.Contains(err.Error(), "column") {
 		t.Errorf("expected an error at THEN, found %v", err)
+	}
+}
+
+// TestProofsEndWhereUnitsBegin: what follows an assumption or a theorem without proof is a unit even
+// when it is indented; a proof is skipped.
+func TestProofsEndWhereUnitsBegin(t *testing.T) {
+	m, err := Parse("M", `---- MODULE M ----
+ASSUME A == TRUE
+   VARIABLE t
+THEOREM T == TRUE
+   CONSTANT c
+THEOREM P == TRUE
+<1>1. TRUE BY DEF T
+<1> QED OBVIOUS
+LEMMA ASSUME NEW x PROVE x = x
+PROOF OMITTED
+Last == 1
+====`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kinds []string
+	for _, u := range m.Units {
+		kinds = append(kinds, strings.TrimPrefix(fmt.Sprintf("%T", u), "*syntax."))
+	}
+	if got := strings.Join(kinds, " "); got != "Assume Variables Text Constants Text Text Def" {
+		t.Errorf("units are %s", got)
 	}
 }

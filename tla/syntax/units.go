@@ -101,7 +101,6 @@ func (p *parser) assume(d Decl) Unit {
 		p.take()
 	}
 	a.X = p.expr()
-	p.skipProof(d.P.Col)
 	return a
 }
 
@@ -112,9 +111,14 @@ func (p *parser) text(d Decl) Unit {
 	if p.raw().Kind == Ident && p.peekAt(1).Text == "==" {
 		u.Name = p.take().Text
 		p.take()
+	}
+	theorem := first.Text == "THEOREM" || first.Text == "LEMMA" || first.Text == "COROLLARY" || first.Text == "PROPOSITION"
+	if theorem {
 		u.X = p.statement()
 	}
-	p.skipProof(d.P.Col)
+	if u.X == nil || p.atProof() {
+		p.skipProof(d.P.Col)
+	}
 	u.Src = p.src[first.Off:p.toks[p.at-1].End]
 	return u
 }
@@ -131,6 +135,18 @@ func (p *parser) statement() (x Expr) {
 		return nil
 	}
 	return p.expr()
+}
+
+// atProof reports whether a proof begins here; without one the next unit does.
+func (p *parser) atProof() bool {
+	t := p.raw()
+	if t.Kind == Word {
+		switch t.Text {
+		case "PROOF", "BY", "OBVIOUS", "OMITTED":
+			return true
+		}
+	}
+	return t.Kind == Symbol && t.Text == "<"
 }
 
 func (p *parser) skipProof(col int) {
