@@ -5,9 +5,11 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/millrace-dev/millrace/core/engine"
 	"github.com/millrace-dev/millrace/core/feel"
+	"github.com/millrace-dev/millrace/core/flow"
 	"github.com/millrace-dev/millrace/core/sched"
 	"github.com/millrace-dev/millrace/core/store"
 	"github.com/millrace-dev/millrace/core/store/step"
@@ -51,7 +53,33 @@ func (n *Node) apiInstance(w http.ResponseWriter, r *http.Request) {
 		reply(w, adminStatus(err), problem{err.Error()})
 		return
 	}
-	reply(w, http.StatusOK, d)
+	body := instance{Instance: d.Instance, Deployment: d.Deployment, Status: d.Status.String(), Snapshot: d.Snapshot, Waits: []waitLine{}}
+	for _, x := range d.Waits {
+		line := waitLine{Wait: x.Generation, Element: x.Element, Message: x.Channel, Key: x.Key}
+		if !x.Due.IsZero() {
+			line.Due = &x.Due
+		}
+		body.Waits = append(body.Waits, line)
+	}
+	reply(w, http.StatusOK, body)
+}
+
+// instance is the body of /api/instances/{id}.
+type instance struct {
+	Instance   store.InstanceID `json:"instance"`
+	Deployment string           `json:"deployment"`
+	Status     string           `json:"status"`
+	Snapshot   *flow.Snapshot   `json:"snapshot"`
+	Waits      []waitLine       `json:"waits"`
+}
+
+// waitLine is an open wait: for a message with a key, for a time, or for somebody to complete a task.
+type waitLine struct {
+	Wait    uint64     `json:"wait"`
+	Element string     `json:"element"`
+	Message string     `json:"message,omitempty"`
+	Key     string     `json:"key,omitempty"`
+	Due     *time.Time `json:"due,omitempty"`
 }
 
 // apiComplete completes a user task. The path names the generation of its wait, so that a late answer cannot complete the next.

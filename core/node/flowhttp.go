@@ -46,8 +46,12 @@ type answer struct {
 // serve takes one message.
 func (x *channel) serve(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxMessageBytes))
-	if err != nil {
+	if over := (*http.MaxBytesError)(nil); errors.As(err, &over) {
 		reply(w, http.StatusRequestEntityTooLarge, problem{err.Error()})
+		return
+	}
+	if err != nil {
+		reply(w, http.StatusBadRequest, problem{err.Error()})
 		return
 	}
 	d, err := x.decoder()

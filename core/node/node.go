@@ -14,6 +14,7 @@ import (
 	"github.com/millrace-dev/millrace/core/graph"
 	"github.com/millrace-dev/millrace/core/sched"
 	"github.com/millrace-dev/millrace/core/sink"
+	"github.com/millrace-dev/millrace/core/store"
 	"github.com/millrace-dev/millrace/core/store/pebble"
 	"github.com/millrace-dev/millrace/core/store/step"
 )
@@ -84,7 +85,7 @@ func (n *Node) start() error {
 		return err
 	}
 	n.store, n.engine, err = pebble.Open(n.root, pebble.Options{
-		Dir: filepath.Join(n.opts.Data, "store"), FS: n.opts.storeFS, Failpoint: n.opts.Failpoint, OnHalt: n.halted,
+		Dir: filepath.Join(n.opts.Data, "store"), FS: n.opts.storeFS, Failpoint: n.opts.Failpoint, OnHalt: func(why error) { n.halted(fmt.Errorf("%w: %w", store.ErrHalted, why)) },
 	})
 	if err != nil {
 		return fmt.Errorf("open store: %w", err)

@@ -64,6 +64,10 @@ func (a *Account) Fault(format string, args ...any) {
 func (a *Account) answers(in *Input, entries []Entry) {
 	answered := make([]int, len(in.Bodies))
 	for _, e := range entries {
+		if e.Body < 0 || e.Body >= len(in.Bodies) {
+			a.Fault("body %d: answered, but never sent", e.Body)
+			continue
+		}
 		answered[e.Body]++
 		body := in.Bodies[e.Body]
 		a.Accepted += e.Answer.Accepted
@@ -91,6 +95,9 @@ func (a *Account) answers(in *Input, entries []Entry) {
 		if n != 1 {
 			a.Fault("body %d: answered %d times", i, n)
 		}
+	}
+	if a.Accepted > len(in.Unique) {
+		a.Fault("answers: %d lines accepted as new, but there are %d different orders", a.Accepted, len(in.Unique))
 	}
 }
 
@@ -132,6 +139,10 @@ func (a *Account) file(path string, want map[string]Order) (int, error) {
 }
 
 func (a *Account) row(name string, n int, line string, want map[string]Order, seen map[string]int) {
+	if !strings.HasSuffix(line, "\n") {
+		a.Fault("%s:%d: row without its end: %q", name, n, line)
+		return
+	}
 	var o Order
 	if err := json.Unmarshal([]byte(line), &o); err != nil {
 		a.Fault("%s:%d: not a row: %v", name, n, err)
@@ -144,9 +155,16 @@ func (a *Account) row(name string, n int, line string, want map[string]Order, se
 		a.Fault("%s:%d: order %s does not belong here", name, n, o.ID)
 	case seen[o.ID] > 1:
 		a.Fault("%s:%d: order %s is written %d times", name, n, o.ID, seen[o.ID])
-	case w.Customer != o.Customer || w.Amount != o.Amount:
+	case w.Customer != o.Customer || w.Amount != o.Amount || !sameInstant(w.PlacedAt, o.PlacedAt):
 		a.Fault("%s:%d: order %s was changed to %+v", name, n, o.ID, o)
 	}
+}
+
+// sameInstant compares two times in RFC 3339, which may be written in different ways.
+func sameInstant(a, b string) bool {
+	x, errX := time.Parse(time.RFC3339Nano, a)
+	y, errY := time.Parse(time.RFC3339Nano, b)
+	return errX == nil && errY == nil && x.Equal(y)
 }
 
 // FlowCount is what the node says of its instances.

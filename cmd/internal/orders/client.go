@@ -32,6 +32,8 @@ type Client struct {
 	Input   *Input
 	Log     *Log
 	Workers int
+	// Stall is how long the client goes on without an answer to anything. 0: 30 s.
+	Stall time.Duration
 	// Answered is called after an answer is in the log, with the number of bodies answered so far.
 	Answered func(n int)
 
@@ -49,10 +51,21 @@ type Client struct {
 // requestTimeout bounds one attempt; a body that holds approvals waits for them.
 const requestTimeout = 20 * time.Second
 
-// Run sends everything. It returns when all bodies and approvals are answered, or with the cause of ctx's end.
+// ErrStalled ends a client that got no answer to anything for too long.
+var ErrStalled = errors.New("no progress")
+
+const defaultStall = 30 * time.Second
+
+// Run sends everything. It returns when all bodies and approvals are answered, with ErrStalled when no answer arrives for the time
+// of Stall, or with the cause of ctx's end.
 func (c *Client) Run(ctx context.Context) error {
 	c.http.Transport = &http.Transport{MaxIdleConnsPerHost: 2 * c.Workers, ResponseHeaderTimeout: requestTimeout}
 	defer c.http.CloseIdleConnections()
+	ctx, cancel := context.WithCancelCause(ctx)
+	var watch sync.WaitGroup
+	watch.Go(func() { c.watch(ctx, cancel) })
+	defer watch.Wait()
+	defer cancel(nil)
 	errs := make(chan error, c.Workers)
 	for range c.Workers {
 		go func() { errs <- c.work(ctx) }()
@@ -63,6 +76,32 @@ func (c *Client) Run(ctx context.Context) error {
 	}
 	c.waiting.Wait()
 	return err
+}
+
+// watch cancels the client when nothing is answered for too long.
+func (c *Client) watch(ctx context.Context, cancel context.CancelCauseFunc) {
+	stall := c.Stall
+	if stall == 0 {
+		stall = defaultStall
+	}
+	t := time.NewTicker(max(stall/8, time.Millisecond))
+	defer t.Stop()
+	last, since := int64(-1), time.Now()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+		}
+		switch now := c.Lines.Load() + c.Decisions.Load(); {
+		case now != last:
+			last, since = now, time.Now()
+		case time.Since(since) >= stall:
+			cancel(fmt.Errorf("%w for %v: %d lines and %d approvals answered, %d requests sent again", ErrStalled, stall,
+				c.Lines.Load(), c.Decisions.Load(), c.Retries.Load()))
+			return
+		}
+	}
 }
 
 func (c *Client) work(ctx context.Context) error {
