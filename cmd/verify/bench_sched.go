@@ -66,9 +66,6 @@ func schedBar(r bench.Row) string {
 	if r.Missed {
 		verdict = "MISSED"
 	}
-	if r.Attempts > 1 {
-		verdict += fmt.Sprintf(" (%d attempts)", r.Attempts)
-	}
 	switch {
 	case r.MaxRatio > 0:
 		return fmt.Sprintf("ratio ≤ %.2f %s", r.MaxRatio, verdict)

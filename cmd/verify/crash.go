@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/millrace-dev/millrace/cmd/internal/orders"
@@ -26,6 +27,8 @@ type crashOptions struct {
 type crashRow struct {
 	Run     int      `json:"run"`
 	Where   string   `json:"where"`
+	// Reached says that the node died at the run's failpoint; a run without one reaches none.
+	Reached bool     `json:"reached"`
 	Deaths  int      `json:"deaths"`
 	Retries int64    `json:"retries"`
 	Lines   int      `json:"lines"`
@@ -84,11 +87,13 @@ func crash(ctx context.Context, args []string) error {
 			failed++
 		}
 		rows = append(rows, row)
-		table = append(table, []string{fmt.Sprint(row.Run), row.Where, fmt.Sprint(row.Deaths), fmt.Sprint(row.Retries),
-			fmt.Sprint(row.Lines), fmt.Sprintf("%.1f", row.Seconds), faultsWord(row.Faults)})
+		table = append(table, row.cells())
 	}
 	p.Close()
-	s.Table([]string{"run", "where", "deaths", "sent again", "lines", "seconds", "account"}, table)
+	s.Table([]string{"run", "where", "reached", "deaths", "sent again", "lines", "seconds", "account"}, table)
+	if missed := missedPoints(rows); len(missed) > 0 {
+		s.Printf("failpoints at which no run died: %s\n", strings.Join(missed, ", "))
+	}
 	for _, r := range rows {
 		for _, fault := range r.Faults {
 			s.Printf("run %d (--seed %d, data in %s): %s\n", r.Run, o.seed, r.Folder, fault)
@@ -98,6 +103,45 @@ func crash(ctx context.Context, args []string) error {
 		err = errFound
 	}
 	return errors.Join(s.WriteJSON("crash.json", rows), err)
+}
+
+func (r crashRow) cells() []string {
+	reached := "-"
+	switch {
+	case r.point() == "":
+	case r.Reached:
+		reached = "yes"
+	default:
+		reached = "NO"
+	}
+	return []string{fmt.Sprint(r.Run), r.Where, reached, fmt.Sprint(r.Deaths), fmt.Sprint(r.Retries), fmt.Sprint(r.Lines),
+		fmt.Sprintf("%.1f", r.Seconds), faultsWord(r.Faults)}
+}
+
+// point is the failpoint that the run was to die at, empty without one.
+func (r crashRow) point() string {
+	point, _, found := strings.Cut(r.Where, ":")
+	if !found {
+		return ""
+	}
+	return point
+}
+
+// missedPoints lists the failpoints at which no run died, in their order.
+func missedPoints(rows []crashRow) []string {
+	died := map[string]bool{}
+	for _, r := range rows {
+		if r.Reached {
+			died[r.point()] = true
+		}
+	}
+	var missed []string
+	for _, p := range crashPoints {
+		if !died[p] {
+			missed = append(missed, p)
+		}
+	}
+	return missed
 }
 
 func faultsWord(faults []string) string {
@@ -191,7 +235,7 @@ func crashLoop(ctx context.Context, n *orders.Node, r *rand.Rand, row *crashRow,
 			if n.Env == nil || n.Status() != -1 {
 				return fmt.Errorf("node ended by itself with status %d", n.Status())
 			}
-			n.Env = nil // it died at its failpoint; from here on at random instants too
+			n.Env, row.Reached = nil, true // it died at its failpoint; from here on at random instants too
 		case <-instant:
 		}
 		row.Deaths++

@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/millrace-dev/millrace/cmd/verify/internal/catalog"
@@ -33,10 +32,17 @@ type exception struct {
 	used   bool
 }
 
+// edge is a folder or file that is exempt from the ban list: it talks to the outside.
+type edge struct {
+	path string
+	line int
+	used bool
+}
+
 // Rules are the contents of a tree's rule file.
 type Rules struct {
 	layers     []layer
-	edges      []string // folders exempt from the ban list: they talk to the outside
+	edges      []*edge
 	exceptions []*exception
 }
 
@@ -52,7 +58,7 @@ func Read(root string) (*Rules, error) {
 	return Parse(string(text))
 }
 
-// Parse reads rules: lines "layer NAME PREFIX…", "edge FOLDER reason…", "allow KIND FROM WHAT reason…";
+// Parse reads rules: lines "layer NAME PREFIX…", "edge PATH reason…", "allow KIND FROM WHAT reason…";
 // empty lines and lines that start with # say nothing.
 func Parse(text string) (*Rules, error) {
 	r := &Rules{}
@@ -74,7 +80,7 @@ func (r *Rules) add(number int, fields []string) error {
 	case fields[0] == "layer" && len(fields) > 2:
 		r.layers = append(r.layers, layer{fields[1], fields[2:]})
 	case fields[0] == "edge" && len(fields) > 2:
-		r.edges = append(r.edges, fields[1])
+		r.edges = append(r.edges, &edge{path: fields[1], line: number})
 	case fields[0] == "allow" && len(fields) > 4:
 		r.exceptions = append(r.exceptions, &exception{
 			kind: fields[1], from: fields[2], what: fields[3], reason: strings.Join(fields[4:], " "), line: number,
@@ -96,9 +102,16 @@ func (r *Rules) allowed(kind, from, what string) bool {
 	return found
 }
 
-// Unused returns the exceptions that nothing needed.
+// Unused returns the edges and exceptions that nothing needed.
 func (r *Rules) Unused() []catalog.Fault {
 	var findings []catalog.Fault
+	for _, e := range r.edges {
+		if !e.used {
+			findings = append(findings, catalog.Fault{
+				At: catalog.Position{File: ruleFile, Line: e.line}, Message: "nothing at the edge " + e.path + " needs it: delete it",
+			})
+		}
+	}
 	for _, e := range r.exceptions {
 		if !e.used {
 			findings = append(findings, catalog.Fault{
@@ -126,6 +139,13 @@ func (r *Rules) levelOf(dir string) (int, bool) {
 	return level, longest >= 0
 }
 
-func (r *Rules) isEdge(dir string) bool {
-	return slices.ContainsFunc(r.edges, func(edge string) bool { return within(dir, edge) })
+// atEdge reports whether an edge covers a file, and marks it used.
+func (r *Rules) atEdge(file string) bool {
+	found := false
+	for _, e := range r.edges {
+		if within(file, e.path) {
+			e.used, found = true, true
+		}
+	}
+	return found
 }

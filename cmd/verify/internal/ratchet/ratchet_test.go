@@ -107,7 +107,7 @@ func TestEveryRuleIsFoundAndNothingElse(t *testing.T) {
 }
 
 func TestExceptionsCoverOneThingAndExpire(t *testing.T) {
-	rules, err := Parse(treeRules + "allow ban-go core/bad/bad.go go because\nallow ban-go core/fine * because\n")
+	rules, err := Parse(treeRules + "allow ban-go core/bad/bad.go go because\nallow ban-go core/fine * because\nedge core/fine because\n")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,8 +118,9 @@ func TestExceptionsCoverOneThingAndExpire(t *testing.T) {
 		}
 	}
 	rules.Imports(tree)
-	if unused := rules.Unused(); len(unused) != 1 || !strings.Contains(unused[0].Message, "core/fine") {
-		t.Errorf("unused %v, want the exception of core/fine", unused)
+	unused := rules.Unused()
+	if len(unused) != 2 || !strings.Contains(unused[0].Message, "the edge core/fine") || !strings.Contains(unused[1].Message, "ban-go core/fine") {
+		t.Errorf("unused %v, want the edge and the exception of core/fine", unused)
 	}
 }
 
