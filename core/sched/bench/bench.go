@@ -38,7 +38,6 @@ type Row struct {
 	MaxRatio  float64 `json:"max_ratio,omitempty"`
 	MaxExtra  float64 `json:"max_extra_ns,omitempty"`
 	Rounds    int     `json:"rounds"`
-	Attempts  int     `json:"attempts"`
 	Missed    bool    `json:"missed,omitempty"`
 }
 
@@ -49,23 +48,8 @@ const (
 	maxOps    = 1 << 22
 )
 
-// attempts bounds how often a pair that misses its bar is measured.
-const attempts = 3
-
-// Measure measures p in interleaved rounds. When a bar is missed it measures again, a bounded number of times, and keeps the best
-// attempt: whatever else the machine does disturbs the side that takes longer more.
+// Measure measures p in interleaved rounds, once: the medians are over all of them, whatever they show.
 func Measure(p Pair, rounds int) Row {
-	best := measure(p, rounds)
-	for i := 2; i <= attempts && best.Missed; i++ {
-		if r := measure(p, rounds); r.Ratio < best.Ratio || !r.Missed {
-			best = r
-		}
-		best.Attempts = i
-	}
-	return best
-}
-
-func measure(p Pair, rounds int) Row {
 	round := roundTime
 	if p.Tasks {
 		round = tasksTime
@@ -86,7 +70,7 @@ func measure(p Pair, rounds int) Row {
 		ratios, extra = append(ratios, y/x), append(extra, y-x)
 	}
 	r := Row{
-		Name: p.Name, Structure: p.Structure, MaxRatio: p.MaxRatio, MaxExtra: p.MaxExtra, Rounds: rounds, Attempts: 1,
+		Name: p.Name, Structure: p.Structure, MaxRatio: p.MaxRatio, MaxExtra: p.MaxExtra, Rounds: rounds,
 		Bare: median(bare), Ours: median(ours), Ratio: median(ratios), Extra: median(extra),
 	}
 	r.Missed = r.MaxRatio > 0 && r.Ratio > r.MaxRatio || r.MaxExtra > 0 && r.Extra > r.MaxExtra
