@@ -25,8 +25,8 @@ type crashOptions struct {
 
 // crashRow is one run: where the node died, and what the account said.
 type crashRow struct {
-	Run     int      `json:"run"`
-	Where   string   `json:"where"`
+	Run   int    `json:"run"`
+	Where string `json:"where"`
 	// Reached says that the node died at the run's failpoint; a run without one reaches none.
 	Reached bool     `json:"reached"`
 	Deaths  int      `json:"deaths"`
