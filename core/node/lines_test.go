@@ -1,9 +1,11 @@
 package node
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 )
 
@@ -57,5 +59,37 @@ func TestFileSourceKeepsItsPosition(t *testing.T) {
 	r = run(t, packageOf(t, tail), dir)
 	if got := r.file("out.ndjson"); len(got) != 3 || !strings.Contains(got[2], `"c"`) {
 		t.Errorf("after a restart without new lines: %q", got)
+	}
+}
+
+// A stream is held back while the disk is below its mark, and read on when there is room.
+func TestStreamWaitsForRoom(t *testing.T) {
+	var free atomic.Uint64
+	r := run(t, ordersPackage(t), t.TempDir(), func(o *Options) { o.diskFree = func(*Node) (uint64, error) { return free.Load(), nil } })
+	inner := strings.NewReader("line\n")
+	open := r.gated(func(int64) (io.ReadCloser, error) { return io.NopCloser(inner), nil })
+	stream, err := open(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := make(chan string, 1)
+	go func() {
+		text, err := io.ReadAll(stream)
+		if err != nil {
+			text = []byte(err.Error())
+		}
+		read <- string(text)
+	}()
+	free.Store(1 << 40)
+	r.watchDisk()
+	if got := <-read; got != "line\n" {
+		t.Errorf("read %q", got)
+	}
+	free.Store(0)
+	r.watchDisk()
+	r.intake.Cancel(io.ErrClosedPipe)
+	inner.Reset("more\n")
+	if n, err := stream.Read(make([]byte, 8)); err == nil || n != 0 {
+		t.Errorf("read %d bytes on a full disk: %v", n, err)
 	}
 }

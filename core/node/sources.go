@@ -3,8 +3,10 @@ package node
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"path/filepath"
+	"time"
 
 	"github.com/millrace-dev/millrace/core/graph"
 	"github.com/millrace-dev/millrace/core/record"
@@ -85,6 +87,35 @@ func (n *Node) startSources() error {
 	return nil
 }
 
+// gate holds a stream back while the disk is below its low-water mark.
+type gate struct {
+	io.ReadCloser
+	n *Node
+}
+
+// gateInterval is how often a stream that is held back looks again.
+const gateInterval = 100 * time.Millisecond
+
+func (n *Node) gated(open func(int64) (io.ReadCloser, error)) func(int64) (io.ReadCloser, error) {
+	return func(offset int64) (io.ReadCloser, error) {
+		stream, err := open(offset)
+		if err != nil {
+			return nil, err
+		}
+		return gate{stream, n}, nil
+	}
+}
+
+// Read waits for room, until the intake ends.
+func (g gate) Read(p []byte) (int, error) {
+	for g.n.full.Load() {
+		if err := g.n.s.Sleep(g.n.intake, "room on the disk", gateInterval); err != nil {
+			return 0, err
+		}
+	}
+	return g.ReadCloser.Read(p)
+}
+
 func (n *Node) startLines(s *graph.Source) error {
 	letters, ok := n.point.File(deadLetterFile(s))
 	if !ok {
@@ -99,7 +130,7 @@ func (n *Node) startLines(s *graph.Source) error {
 		open = file.Open(path)
 	}
 	l, err := source.NewLines(n.s, source.LinesOptions{
-		Name: s.Name, Schema: s.Schema, Decode: s.Decode, To: n.relays[s.To.Relay.Name], Open: open,
+		Name: s.Name, Schema: s.Schema, Decode: s.Decode, To: n.relays[s.To.Relay.Name], Open: n.gated(open),
 		Keep: s.File != nil, Point: n.point, DeadLetter: letters, Store: n.store, Rejected: n.countRejected("source " + s.Name),
 	})
 	if err != nil {
