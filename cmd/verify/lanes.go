@@ -176,16 +176,18 @@ func (s site) runLane(ctx context.Context, l lane, filter string, env []string) 
 		run.Findings = append(run.Findings, catalog.Fault{At: catalog.Position{File: "go.mod", Line: 1}, Message: err.Error()})
 	}
 	run.Seconds = time.Since(started).Seconds()
-	run.records, err = inventory.ReadRecords(records)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
+	run.records, err = s.keepRecords(records)
+	if err != nil {
 		return run, err
 	}
 	s.judge(l, selected, filter, &run)
 	return run, ctx.Err()
 }
 
+// freshRecords returns the path for the records of a run that begins, named after this process: another
+// one may run the same lane.
 func (s site) freshRecords(name string) (string, error) {
-	file, err := s.Path("records", name)
+	file, err := s.Path("records", fmt.Sprintf("%s.%d", name, os.Getpid()))
 	if err != nil {
 		return "", err
 	}
@@ -193,6 +195,22 @@ func (s site) freshRecords(name string) (string, error) {
 		return "", fmt.Errorf("start records: %w", err)
 	}
 	return file, nil
+}
+
+// keepRecords reads the records of a run that ended and makes them the last ones of that name. None at all
+// is no error here: every check that should have left one is then missing.
+func (s site) keepRecords(file string) ([]inventory.Record, error) {
+	records, err := inventory.ReadRecords(file)
+	if errors.Is(err, os.ErrNotExist) {
+		records, err = nil, os.WriteFile(file, nil, 0o600)
+	}
+	if err != nil {
+		return records, err
+	}
+	if err := os.Rename(file, strings.TrimSuffix(file, fmt.Sprintf(".%d", os.Getpid()))); err != nil {
+		return records, fmt.Errorf("keep records: %w", err)
+	}
+	return records, nil
 }
 
 // checkEnv is the environment every check runs in.

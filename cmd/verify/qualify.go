@@ -18,7 +18,7 @@ import (
 )
 
 // mutantTimeout bounds one run of one check on a mutant; reaching it is an error and not a kill.
-const mutantTimeout = 3 * time.Minute
+const mutantTimeout = 10 * time.Minute
 
 const qualifyFile = "qualify.json"
 

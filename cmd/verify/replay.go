@@ -71,6 +71,7 @@ func (s site) replayFresh(ctx context.Context, recorded schedule, mode string) (
 	cmd.Env = append(os.Environ(), append(s.checkEnv(records), replayEnv(recorded.file, mode)...)...)
 	text, failed := cmd.CombinedOutput()
 	p.Close()
+	defer os.Remove(records) //nolint:errcheck // out/ is disposable
 	rec, err := replayRecord(records, recorded.Check)
 	if err != nil {
 		return rec, fmt.Errorf("%w\n%s", errors.Join(err, failed), harness.Tail(string(text), 60))

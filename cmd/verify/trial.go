@@ -50,8 +50,13 @@ func (s site) tryMutant(
 	var rows []mutantRow
 	folder := filepath.Join(s.Out, "mutants", m.ID())
 	built := map[string]string{} // binaries by package folder: several checks may share one
-	// What an earlier run left there must not pass for this one's.
-	overlay, err := "", os.RemoveAll(folder)
+	overlay := ""
+	unlock, err := s.Lock("mutants", m.ID()+".lock")
+	if err == nil {
+		defer unlock()
+		// What an earlier run left there must not pass for this one's.
+		err = os.RemoveAll(folder)
+	}
 	if err == nil {
 		overlay, err = s.overlay(m, folder)
 	}

@@ -55,6 +55,23 @@ func (l *Lab) Path(elements ...string) (string, error) {
 	return file, nil
 }
 
+// Lock waits until no other process holds the lock of that name under the output folder, and returns what
+// gives it back. The operating system gives back what a killed process held.
+func (l *Lab) Lock(elements ...string) (func(), error) {
+	path, err := l.Path(elements...)
+	if err != nil {
+		return nil, err
+	}
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("lock %s: %w", path, err)
+	}
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX); err != nil {
+		return nil, errors.Join(fmt.Errorf("lock %s: %w", path, err), file.Close())
+	}
+	return func() { file.Close() }, nil //nolint:errcheck // closing gives the lock back in any case
+}
+
 // WriteJSON writes value as the file of that name under the output folder.
 func (l *Lab) WriteJSON(name string, value any) error {
 	file, err := l.Path(name)
@@ -106,9 +123,15 @@ func (l *Lab) Compile(ctx context.Context, dirs []string) (map[string]string, er
 func (l *Lab) compile(ctx context.Context, dirs []string) (map[string]string, error) {
 	binaries := map[string]string{}
 	target := func(dir string) string { return filepath.Join(l.Out, "bin", Slug(dir)+".test") }
-	if _, err := l.Path("bin", "all", "x"); err != nil {
-		return binaries, err
+	// A folder of its own: other processes may build in this tree at the same time.
+	if err := os.MkdirAll(filepath.Join(l.Out, "bin"), 0o755); err != nil {
+		return binaries, fmt.Errorf("compile tests: %w", err)
 	}
+	folder, err := os.MkdirTemp(filepath.Join(l.Out, "bin"), "batch")
+	if err != nil {
+		return binaries, fmt.Errorf("compile tests: %w", err)
+	}
+	defer os.RemoveAll(folder) //nolint:errcheck // out/ is disposable
 	// One go command for as many packages as possible uses all cores. It names binaries by the last
 	// path element, so it takes one package of each such name.
 	var batch []string
@@ -119,7 +142,7 @@ func (l *Lab) compile(ctx context.Context, dirs []string) (map[string]string, er
 			batch = append(batch, dir)
 		}
 	}
-	all := filepath.Join(l.Out, "bin", "all") + string(filepath.Separator)
+	all := folder + string(filepath.Separator)
 	if len(batch) > 1 && l.build(ctx, all, "", batch) == nil {
 		for _, dir := range batch {
 			if os.Rename(all+path.Base(dir)+".test", target(dir)) == nil {
