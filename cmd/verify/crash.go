@@ -199,7 +199,7 @@ func crashFeed(ctx context.Context, n *orders.Node, in *orders.Input, r *rand.Ra
 	client := &orders.Client{Base: "http://" + n.Address, Input: in, Log: log, Workers: 4, Answered: func(int) {}}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	if err := n.Start(ctx); err != nil {
+	if err := crashStart(ctx, n, row); err != nil {
 		return nil, err
 	}
 	done := make(chan error, 1)
@@ -217,6 +217,25 @@ func crashFeed(ctx context.Context, n *orders.Node, in *orders.Input, r *rand.Ra
 		a.CheckFlows(flows)
 	}
 	return a, err
+}
+
+// crashStart starts the node for the first time. A point of the store may lie before it is ready: then it starts once more.
+func crashStart(ctx context.Context, n *orders.Node, row *crashRow) error {
+	err := n.Start(ctx)
+	if err == nil || n.Env == nil {
+		return err
+	}
+	select {
+	case <-n.Gone():
+	default:
+		return err
+	}
+	if n.Status() != -1 {
+		return err
+	}
+	n.Env, row.Reached = nil, true
+	row.Deaths++
+	return errors.Join(n.Kill(), n.Start(ctx))
 }
 
 // maxDeaths bounds how often a run kills its node, so that it ends.
