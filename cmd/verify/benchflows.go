@@ -64,8 +64,10 @@ func benchFlows(ctx context.Context, args []string) error {
 	var rows []flowsRow
 	var table [][]string
 	for _, l := range lanes {
-		r := flowsRow{Lanes: l, Sync: all[l][0].Sync, Rate: median(all[l], func(r flowsRow) float64 { return r.Rate }),
-			CPU: median(all[l], func(r flowsRow) float64 { return r.CPU })}
+		r := flowsRow{
+			Lanes: l, Sync: all[l][0].Sync, Rate: median(all[l], func(r flowsRow) float64 { return r.Rate }),
+			CPU: median(all[l], func(r flowsRow) float64 { return r.CPU }),
+		}
 		rows = append(rows, r)
 		table = append(table, []string{fmt.Sprint(l), fmt.Sprintf("%.0f", r.Rate), fmt.Sprintf("%.0f", r.CPU), r.Sync})
 	}

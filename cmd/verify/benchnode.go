@@ -68,9 +68,11 @@ func benchNode(ctx context.Context, args []string) error {
 			return fmt.Errorf("bodies of %d: %w", size, err)
 		}
 		rows = append(rows, row)
-		table = append(table, []string{fmt.Sprint(size), fmt.Sprintf("%.0f", row.NodeRate), fmt.Sprintf("%.0f", row.CeilingRate),
+		table = append(table, []string{
+			fmt.Sprint(size), fmt.Sprintf("%.0f", row.NodeRate), fmt.Sprintf("%.0f", row.CeilingRate),
 			fmt.Sprintf("%.2f", row.Ratio), fmt.Sprintf("%.2f", row.NodeCPU), fmt.Sprintf("%.2f", row.CeilingCPU),
-			fmt.Sprintf("%.1f", row.NodeAlloc), fmt.Sprintf("%.1f", row.CeilingAlloc)})
+			fmt.Sprintf("%.1f", row.NodeAlloc), fmt.Sprintf("%.1f", row.CeilingAlloc),
+		})
 	}
 	p.Close()
 	s.Printf("HTTP → filter → deduplicate → file; every body is answered after fsync; %d clients; medians of %d rounds of %d s\n",
@@ -97,10 +99,12 @@ func benchBody(ctx context.Context, root, bin string, size int, step func()) (no
 		step()
 		node, ceiling = append(node, x), append(ceiling, y)
 	}
-	r := nodeRow{Body: size,
+	r := nodeRow{
+		Body:     size,
 		NodeRate: median(node, func(s sample) float64 { return s.rate }), CeilingRate: median(ceiling, func(s sample) float64 { return s.rate }),
 		NodeCPU: median(node, func(s sample) float64 { return s.cpu }), CeilingCPU: median(ceiling, func(s sample) float64 { return s.cpu }),
-		NodeAlloc: median(node, func(s sample) float64 { return s.alloc }), CeilingAlloc: median(ceiling, func(s sample) float64 { return s.alloc })}
+		NodeAlloc: median(node, func(s sample) float64 { return s.alloc }), CeilingAlloc: median(ceiling, func(s sample) float64 { return s.alloc }),
+	}
 	r.Ratio = r.NodeRate / r.CeilingRate
 	return r, nil
 }

@@ -114,8 +114,10 @@ func (r crashRow) cells() []string {
 	default:
 		reached = "NO"
 	}
-	return []string{fmt.Sprint(r.Run), r.Where, reached, fmt.Sprint(r.Deaths), fmt.Sprint(r.Retries), fmt.Sprint(r.Lines),
-		fmt.Sprintf("%.1f", r.Seconds), faultsWord(r.Faults)}
+	return []string{
+		fmt.Sprint(r.Run), r.Where, reached, fmt.Sprint(r.Deaths), fmt.Sprint(r.Retries), fmt.Sprint(r.Lines),
+		fmt.Sprintf("%.1f", r.Seconds), faultsWord(r.Faults),
+	}
 }
 
 // point is the failpoint that the run was to die at, empty without one.

@@ -197,6 +197,6 @@ func (r *rig) metric(series string) string {
 	return ""
 }
 
-func order(id string, amount string) string {
+func order(id, amount string) string {
 	return `{"order_id":"` + id + `","customer":"c","amount":` + amount + `,"placed_at":"2026-01-01T00:00:00Z"}` + "\n"
 }
