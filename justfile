@@ -62,6 +62,26 @@ matrix *args:
 ratchet *args:
     @go run ./cmd/verify ratchet "$@"
 
-# golangci-lint, built from the pinned tools module
+# golangci-lint, built from the pinned tools module: [--fix]
 lint *args:
     @go run ./cmd/verify lint "$@"
+
+# the TLA+ checker: check|simulate|trace|coverage|fmt FILE, or corpus LIST DIR
+tla *args:
+    @go run ./cmd/verify tla "$@"
+
+# primitives and structures against the bare standard library: [rounds=N] [--check]
+bench-sched *args:
+    @go run ./cmd/verify bench-sched "$@"
+
+# the simulator: speed, bug finding, exhaustive counts: [rounds=N] [trials=N] [--check]
+bench-sim *args:
+    @go run ./cmd/verify bench-sim "$@"
+
+# HTTP to file: records per second and CPU beside a single-purpose program
+bench-node *args:
+    @go run ./cmd/verify bench-node "$@"
+
+# flow instances per second and CPU on Pebble, 1 and 8 lanes: [n=N]
+bench-flows *args:
+    @go run ./cmd/verify bench-flows "$@"

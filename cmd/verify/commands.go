@@ -34,7 +34,7 @@ func commands() []command {
 		{"audit", "[--run]", "the register against what exists and what ran", runAudit},
 		{"matrix", "", "owner × lane, from the register and the last results", runMatrix},
 		{"tla", "check|simulate|trace|coverage|fmt|corpus …", "the TLA+ checker; tla help has its options and exit statuses", runTLA},
-		{"lint", "", "golangci-lint, built from the pinned tools module", runLint},
+		{"lint", "[--fix]", "golangci-lint, built from the pinned tools module", runLint},
 		{"ratchet", "", "source contracts: imports and raw concurrency", runRatchet},
 		{"bench-sched", "[rounds=N] [--check]", "primitives and structures against the bare standard library", runBenchSched},
 		{"bench-node", "", "HTTP to file, records per second and CPU beside a single-purpose program", runBenchNode},

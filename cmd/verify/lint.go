@@ -19,17 +19,21 @@ var errLint = errors.New("golangci-lint found faults")
 func runLint(ctx context.Context, args []string) int { return exit("lint", lint(ctx, args)) }
 
 func lint(ctx context.Context, args []string) error {
-	if _, err := (grammar{}).parse(args); err != nil {
+	a, err := grammar{flags: []string{"--fix"}}.parse(args)
+	if err != nil {
 		return err
 	}
 	s, err := open()
 	if err != nil {
 		return err
 	}
+	if a.flags["--fix"] {
+		return s.lint(ctx, "--fix")
+	}
 	return s.lint(ctx)
 }
 
-func (s site) lint(ctx context.Context) error {
+func (s site) lint(ctx context.Context, options ...string) error {
 	p := s.NewProgress("lint", 0)
 	defer p.Close()
 	p.Label("building golangci-lint, minutes the first time")
@@ -38,7 +42,8 @@ func (s site) lint(ctx context.Context) error {
 		return fmt.Errorf("build golangci-lint: %w\n%s", err, harness.Tail(string(text), 40))
 	}
 	p.Label("golangci-lint run")
-	text, err := s.Command(ctx, ".", binary, "run", "--timeout=10m", "--allow-parallel-runners", "./...").CombinedOutput()
+	args := append([]string{"run", "--timeout=10m", "--allow-parallel-runners"}, options...)
+	text, err := s.Command(ctx, ".", binary, append(args, "./...")...).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("%w: %w\n%s", errLint, err, harness.Tail(string(text), 200))
 	}
