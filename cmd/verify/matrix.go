@@ -130,13 +130,16 @@ func (s site) printMatrix(rows []matrixRow, reasons []string) {
 	}
 }
 
-// lastKills returns 1 for each mutant that the last qualification killed.
+// lastKills returns 1 for each mutant that every check it names rejected in the last qualification.
 func (s site) lastKills() (map[string]int, error) {
 	rows, err := s.lastQualification()
 	killed := map[string]int{}
 	for _, r := range rows {
-		if r.Killed {
+		if _, seen := killed[r.Mutant]; !seen {
 			killed[r.Mutant] = 1
+		}
+		if !r.Killed {
+			killed[r.Mutant] = 0
 		}
 	}
 	return killed, err
