@@ -41,6 +41,7 @@ func AckModel(n int) porcupine.Model {
 			case AckOutcome:
 				out := output.(AckState)
 				return s.Decided == out.Decided && s.Failed == out.Failed, s
+			default:
 			}
 			if !output.(bool) {
 				return true, s

@@ -59,6 +59,7 @@ func (s queueState) step(capacity int, in QueueInput, output any) (bool, any) {
 		}
 		next := queueState{append(slices.Clone(s.items), in.Value), s.closed}
 		return !s.closed && len(s.items) < capacity, next
+	default:
 	}
 	if out.Closed {
 		return s.closed && len(s.items) == 0, s

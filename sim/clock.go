@@ -18,7 +18,6 @@ type timer struct {
 	node *Node
 	fire func()
 	at   int // in the heap
-	by   *task
 }
 
 // timers is a heap by time, then arming order.

@@ -55,11 +55,11 @@ func TestStrictReplayStopsWhereTheScheduleIsNotPossible(t *testing.T) {
 				w.Go("t", func() { s.Yield(); s.Yield() })
 			}
 		}
-		w, r := again("x", body, &o, c, false)
+		w, _ := again("x", body, &o, c, false)
 		if !w.failed || w.verdict.kind != "divergence" || !strings.Contains(w.verdict.message, row.want) {
 			t.Errorf("%q: verdict %s %s", row.text, w.verdict, w.verdict.message)
 		}
-		if w, r = again("x", body, &o, c, true); w.failed || r.diverged == 0 {
+		if w, r := again("x", body, &o, c, true); w.failed || r.diverged == 0 {
 			t.Errorf("%q leniently: verdict %s, diverged at %d", row.text, w.verdict, r.diverged)
 		}
 	}

@@ -48,7 +48,6 @@ type genWorld struct {
 	scope   *sched.Scope
 	node    *Node
 	logs    []string
-	onNode  int
 }
 
 func newGenWorld(w *World, tasks int) *genWorld {

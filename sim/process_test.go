@@ -22,7 +22,7 @@ var children = map[string]func(){
 			never := make(chan int)
 			w.Go("stuck", func() { <-never })
 		}, stall)
-		os.Stderr.WriteString("came back: " + show(err))
+		_, _ = os.Stderr.WriteString("came back: " + show(err))
 	},
 	"foreign": func() {
 		o := newOptions(nil)
@@ -35,7 +35,7 @@ var children = map[string]func(){
 			}()
 			<-done
 		}, &o, Choices{}, false)
-		os.Stderr.WriteString("came back")
+		_, _ = os.Stderr.WriteString("came back")
 	},
 }
 

@@ -54,9 +54,8 @@ type clocks struct {
 	sendNext, recvNext int
 
 	// A Cell: the last write, and the reads since.
-	wrote  access
-	reads  []access
-	isCell bool
+	wrote access
+	reads []access
 }
 
 // access is one plain access: who, when on his own clock, and where when tracing.
@@ -143,6 +142,7 @@ func (w *World) happenGuard(t *task, o *object, op sched.Op, result uint64) {
 	case sched.OpUnlock, sched.OpWGAdd, sched.OpRelease, sched.OpClose, sched.OpArm,
 		sched.OpFire, sched.OpSignal, sched.OpBroadcast:
 		w.release(t, &hb.all)
+	default:
 	}
 }
 

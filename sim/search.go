@@ -267,7 +267,7 @@ func (w *World) tread(h *sched.Hook, op sched.Op, result uint64) {
 	case sched.OpSend, sched.OpRecv:
 		if t := w.current; t.met { // its partner's step did it
 			t.met = false
-			w.foot = w.foot.add((footTask+uint32(t.id))<<2 | modeRead)
+			w.foot = w.foot.add((footTask + uint32(t.id)) << 2) // a read
 			return
 		}
 	case sched.OpExternal:
@@ -284,6 +284,7 @@ func (w *World) tread(h *sched.Hook, op sched.Op, result uint64) {
 	case sched.OpLoad, sched.OpGet, sched.OpLen, sched.OpDone, sched.OpWGWait, sched.OpSubscribe:
 		w.touchMode(o, modeRead)
 		return
+	default:
 	}
 	w.touchMode(o, w.modeOf(o, op, result))
 }

@@ -40,15 +40,17 @@ func (w *World) arrive(t *task) {
 func (w *World) observe(t *task, h *sched.Hook, op sched.Op, result uint64) {
 	if w.footprints {
 		if t.node != nil {
-			w.foot = w.foot.add((footNode+t.node.index)<<2 | modeRead)
+			w.foot = w.foot.add((footNode + t.node.index) << 2) // a read
 		}
 		if h != nil {
 			w.tread(h, op, result)
 		}
 	}
 	if w.tracing {
-		w.trace = append(w.trace, event{step: w.steps, task: t.id, name: t.name, op: op, object: objectName(h),
-			result: result, now: w.now, where: t.where, edge: acquires(op, result)})
+		w.trace = append(w.trace, event{
+			step: w.steps, task: t.id, name: t.name, op: op, object: objectName(h),
+			result: result, now: w.now, where: t.where, edge: acquires(op, result),
+		})
 	}
 }
 

@@ -35,7 +35,7 @@ func (c *counterOwner) invariant() error {
 }
 
 type hookless struct {
-	m    sched.Mutex
+	m    sched.Mutex //nolint:unused // found by reflection
 	deep []*sched.Uint64
 }
 
@@ -76,7 +76,7 @@ var verdictCases = []struct {
 	}, nil},
 	{"steps", "steps", []string{"more than 500 steps"}, func(w *sim.World) {
 		x := sched.NewBool(w.Scheduler(), "x", false)
-		for !x.Load() { //nolint:revive // the livelock
+		for !x.Load() {
 		}
 	}, []sim.Option{sim.Steps(500)}},
 	{"invariant after every step", "invariant T1.I1", []string{"2 above the limit 1"}, func(w *sim.World) {

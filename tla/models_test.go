@@ -1,6 +1,7 @@
 package tla_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -167,7 +168,7 @@ func ExampleRun() {
 	if err != nil {
 		panic(err)
 	}
-	os.Stdout.WriteString(r.Verdict.String() + ", " + strconv.FormatInt(r.Distinct, 10) + " states\n")
+	fmt.Print(r.Verdict.String() + ", " + strconv.FormatInt(r.Distinct, 10) + " states\n")
 	// Output: success, 12 states
 }
 

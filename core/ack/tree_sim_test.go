@@ -1,6 +1,7 @@
 package ack_test
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/millrace-dev/millrace/core/ack"
@@ -20,7 +21,7 @@ func (r *witness) Resolved(o ack.Outcome) {
 	r.last = o
 	r.w.Require(r.times == 1, "A1.I2", "notified %d times", r.times)
 	cause, known := r.tree.Cause()
-	r.w.Require(known && cause == o.Err, "A1.I5", "notified of %v before the tree settled: cause %v, known %t", o.Err, cause, known)
+	r.w.Require(known && errors.Is(cause, o.Err), "A1.I5", "notified of %v before the tree settled: cause %v, known %t", o.Err, cause, known)
 }
 
 // watched returns a tree of n shares with a witness.

@@ -26,11 +26,19 @@ func kindOf(e *element) (Kind, string) {
 		local string
 		kind  Kind
 	}{
-		{"task", Task}, {"serviceTask", ServiceTask}, {"userTask", UserTask}, {"manualTask", ManualTask},
-		{"receiveTask", ReceiveTask}, {"sendTask", SendTask}, {"scriptTask", ScriptTask},
-		{"businessRuleTask", BusinessRuleTask}, {"exclusiveGateway", ExclusiveGateway},
-		{"parallelGateway", ParallelGateway}, {"inclusiveGateway", InclusiveGateway},
-		{"eventBasedGateway", EventBasedGateway}, {"callActivity", CallActivity},
+		{"task", Task},
+		{"serviceTask", ServiceTask},
+		{"userTask", UserTask},
+		{"manualTask", ManualTask},
+		{"receiveTask", ReceiveTask},
+		{"sendTask", SendTask},
+		{"scriptTask", ScriptTask},
+		{"businessRuleTask", BusinessRuleTask},
+		{"exclusiveGateway", ExclusiveGateway},
+		{"parallelGateway", ParallelGateway},
+		{"inclusiveGateway", InclusiveGateway},
+		{"eventBasedGateway", EventBasedGateway},
+		{"callActivity", CallActivity},
 	}
 	for _, p := range plain {
 		if p.local == e.name.Local {
@@ -64,13 +72,20 @@ func eventKind(e *element) (Kind, string) {
 		local, trigger string
 		kind           Kind
 	}{
-		{"startEvent", "", NoneStartEvent}, {"startEvent", "message", MessageStartEvent},
-		{"startEvent", "timer", TimerStartEvent}, {"startEvent", "error", ErrorStartEvent},
-		{"endEvent", "", NoneEndEvent}, {"endEvent", "terminate", TerminateEndEvent},
-		{"endEvent", "error", ErrorEndEvent}, {"endEvent", "message", MessageEndEvent},
-		{"intermediateCatchEvent", "message", MessageCatchEvent}, {"intermediateCatchEvent", "timer", TimerCatchEvent},
-		{"intermediateThrowEvent", "", NoneThrowEvent}, {"intermediateThrowEvent", "message", MessageThrowEvent},
-		{"boundaryEvent", "message", MessageBoundaryEvent}, {"boundaryEvent", "timer", TimerBoundaryEvent},
+		{"startEvent", "", NoneStartEvent},
+		{"startEvent", "message", MessageStartEvent},
+		{"startEvent", "timer", TimerStartEvent},
+		{"startEvent", "error", ErrorStartEvent},
+		{"endEvent", "", NoneEndEvent},
+		{"endEvent", "terminate", TerminateEndEvent},
+		{"endEvent", "error", ErrorEndEvent},
+		{"endEvent", "message", MessageEndEvent},
+		{"intermediateCatchEvent", "message", MessageCatchEvent},
+		{"intermediateCatchEvent", "timer", TimerCatchEvent},
+		{"intermediateThrowEvent", "", NoneThrowEvent},
+		{"intermediateThrowEvent", "message", MessageThrowEvent},
+		{"boundaryEvent", "message", MessageBoundaryEvent},
+		{"boundaryEvent", "timer", TimerBoundaryEvent},
 		{"boundaryEvent", "error", ErrorBoundaryEvent},
 	}
 	for _, row := range table {

@@ -54,10 +54,23 @@ func TestSchedule(t *testing.T) {
 		kind TimerKind
 		text string
 	}{
-		{TimerDate, "PT1S"}, {TimerDate, "=null"}, {TimerDate, ""}, {TimerDate, "10000-01-01T00:00:00Z"},
-		{TimerDuration, "2024-01-01"}, {TimerDuration, "=5"}, {TimerDuration, "P9000Y"}, {TimerDuration, "P1Y1D"},
-		{TimerCycle, "PT1S"}, {TimerCycle, "R0/PT1S"}, {TimerCycle, "R-1/PT1S"}, {TimerCycle, "R/PT0S"}, {TimerCycle, "R/-PT1S"},
-		{TimerCycle, "R99999999999/PT1S"}, {TimerCycle, "R/a/b/c"}, {TimerCycle, "R/x/PT1S"}, {TimerCycle, "=true"},
+		{TimerDate, "PT1S"},
+		{TimerDate, "=null"},
+		{TimerDate, ""},
+		{TimerDate, "10000-01-01T00:00:00Z"},
+		{TimerDuration, "2024-01-01"},
+		{TimerDuration, "=5"},
+		{TimerDuration, "P9000Y"},
+		{TimerDuration, "P1Y1D"},
+		{TimerCycle, "PT1S"},
+		{TimerCycle, "R0/PT1S"},
+		{TimerCycle, "R-1/PT1S"},
+		{TimerCycle, "R/PT0S"},
+		{TimerCycle, "R/-PT1S"},
+		{TimerCycle, "R99999999999/PT1S"},
+		{TimerCycle, "R/a/b/c"},
+		{TimerCycle, "R/x/PT1S"},
+		{TimerCycle, "=true"},
 		{TimerKind(9), "PT1S"},
 	}
 	for _, c := range faults {

@@ -61,16 +61,6 @@ func (e *element) attr(local string) string {
 	return ""
 }
 
-// has reports whether there is such an attribute.
-func (e *element) has(local string) bool {
-	for _, a := range e.attrs {
-		if a.Name.Space == "" && a.Name.Local == local {
-			return true
-		}
-	}
-	return false
-}
-
 func (e *element) text() string { return string(e.content) }
 
 func (e *element) id() string { return e.attr("id") }

@@ -140,13 +140,13 @@ func addDurations(left, right Value) (Value, bool) {
 
 // addToMoment adds a duration to a date, time or date and time.
 func addToMoment(moment, duration Value) (Value, bool) {
-	switch moment.(type) {
+	switch moment := moment.(type) {
 	case Date:
-		return dateArithmetic(opAdd, moment.(Date), duration)
+		return dateArithmetic(opAdd, moment, duration)
 	case Time:
-		return timeArithmetic(opAdd, moment.(Time), duration)
+		return timeArithmetic(opAdd, moment, duration)
 	case DateTime:
-		return dateTimeArithmetic(opAdd, moment.(DateTime), duration)
+		return dateTimeArithmetic(opAdd, moment, duration)
 	}
 	return nil, false
 }

@@ -73,9 +73,20 @@ func TestSharedValues(t *testing.T) {
 
 func TestDepth(t *testing.T) {
 	for _, pattern := range [...][3]string{
-		{"(", "1", ")"}, {"[", "1", "]"}, {"{a: ", "1", "}"}, {"-", "1", ""}, {"if true then ", "1", " else 2"},
-		{"function(x) ", "1", ""}, {"1 in (", "1", ")"}, {"a[", "1", "]"}, {"abs(", "1", ")"}, {"for x in ", "1", " return x"},
-		{"1 + if true then 1 else ", "1", ""}, {"x instance of list<", "", ""}, {"(1..", "1", ")"}, {"]", "1", "..1]"},
+		{"(", "1", ")"},
+		{"[", "1", "]"},
+		{"{a: ", "1", "}"},
+		{"-", "1", ""},
+		{"if true then ", "1", " else 2"},
+		{"function(x) ", "1", ""},
+		{"1 in (", "1", ")"},
+		{"a[", "1", "]"},
+		{"abs(", "1", ")"},
+		{"for x in ", "1", " return x"},
+		{"1 + if true then 1 else ", "1", ""},
+		{"x instance of list<", "", ""},
+		{"(1..", "1", ")"},
+		{"]", "1", "..1]"},
 	} {
 		for _, depth := range [...]int{MaxDepth + 1, MaxSource / len(pattern[0]+pattern[2]) / 2} {
 			source := strings.Repeat(pattern[0], depth) + pattern[1] + strings.Repeat(pattern[2], depth)

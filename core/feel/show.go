@@ -20,9 +20,9 @@ func printValue(v Value) string {
 	return text + pick(cut, "…", "")
 }
 
-// showValue returns the text of v and whether it was cut at max bytes.
-func showValue(v Value, max int) (text string, cut bool) {
-	p := valuePrinter{max: max}
+// showValue returns the text of v and whether it was cut at limit bytes.
+func showValue(v Value, limit int) (text string, cut bool) {
+	p := valuePrinter{max: limit}
 	p.value(v)
 	return p.b.String(), p.cut
 }

@@ -231,6 +231,7 @@ func (w *teller) show(r *flow.Result) []string {
 			line += fmt.Sprintf(" %s, key %q", o.Message, o.Key)
 		case flow.ForTime:
 			line += " " + o.Due.Format(time.RFC3339)
+		default: // a user task has nothing more to tell
 		}
 		lines = append(lines, line)
 	}

@@ -141,12 +141,12 @@ func TestSimL1CloseAnswersEverybody(t *testing.T) {
 		done := sched.NewInt64(w.Scheduler(), "done", 0)
 		for i := range 3 {
 			w.Go(fmt.Sprintf("caller %d", i), func() {
-				if _, err := r.Straight(w.Scope(), "a", work{"a", i}); err == nil {
+				_, err := r.Straight(w.Scope(), "a", work{"a", i})
+				if err == nil {
 					done.Add(1)
 					return
-				} else {
-					w.Require(isStopped(err), "L1.close", "refused with %v", err)
 				}
+				w.Require(isStopped(err), "L1.close", "refused with %v", err)
 			})
 		}
 		w.Go("closer", r.Close)

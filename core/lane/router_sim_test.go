@@ -16,7 +16,7 @@ type delivery struct {
 }
 
 // landing is the reply: on which lane the step of a delivery ran.
-type landing struct{ arrived, ran int }
+type landing struct{ ran int }
 
 // lanes are the requests of one check and what the lanes do with them.
 type lanes struct {

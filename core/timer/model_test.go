@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/millrace-dev/millrace/core/claim"
-	"github.com/millrace-dev/millrace/core/sched"
 	"github.com/millrace-dev/millrace/core/store"
 	"github.com/millrace-dev/millrace/core/store/memory"
 	"github.com/millrace-dev/millrace/core/store/step"
@@ -42,7 +41,6 @@ type driver struct {
 	model *models.Timers
 	life  *sim.Node
 	live  *node
-	scope *sched.Scope
 	waits []string
 	admin *claim.Claims
 }

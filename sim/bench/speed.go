@@ -183,7 +183,7 @@ func cpuTime() time.Duration {
 // roundTrip is the CPU time of one resume and yield of a coroutine, in nanoseconds.
 func roundTrip() float64 {
 	next, stop := iter.Pull(func(yield func(struct{}) bool) {
-		for yield(struct{}{}) { //nolint:revive // the switch is all there is
+		for yield(struct{}{}) {
 		}
 	})
 	defer stop()

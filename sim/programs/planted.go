@@ -12,9 +12,9 @@ func AcrossLocks(w *sim.World) {
 	both := func(first, second *sched.Mutex) func() {
 		return func() {
 			first.Lock()
+			defer first.Unlock()
 			second.Lock()
-			second.Unlock()
-			first.Unlock()
+			defer second.Unlock()
 		}
 	}
 	w.Go("a then b", both(&a, &b))

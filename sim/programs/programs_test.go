@@ -77,12 +77,13 @@ func BenchmarkYield2(b *testing.B)     { benchmark(b, programs.Yield(2, 1000), s
 func BenchmarkAtomic2(b *testing.B)    { benchmark(b, programs.Atomic(2, 1000), sim.WithoutRaces()) }
 func BenchmarkAtomic2HB(b *testing.B)  { benchmark(b, programs.Atomic(2, 1000)) }
 func BenchmarkYield10(b *testing.B)    { benchmark(b, programs.Yield(10, 1000), sim.WithoutRaces()) }
-func BenchmarkYield1000(b *testing.B)  { benchmark(b, programs.Yield(1000, 100), sim.WithoutRaces()) }
-func BenchmarkLock2(b *testing.B)      { benchmark(b, programs.Lock(2, 1000), sim.WithoutRaces()) }
-func BenchmarkLock2HB(b *testing.B)    { benchmark(b, programs.Lock(2, 1000)) }
-func BenchmarkLock5(b *testing.B)      { benchmark(b, programs.Lock(5, 2000), sim.WithoutRaces()) }
-func BenchmarkLock100(b *testing.B)    { benchmark(b, programs.Lock(100, 100), sim.WithoutRaces()) }
-func BenchmarkSB(b *testing.B)         { benchmark(b, programs.StoreBuffering, sim.WithoutRaces()) }
+
+func BenchmarkYield1000(b *testing.B) { benchmark(b, programs.Yield(1000, 100), sim.WithoutRaces()) }
+func BenchmarkLock2(b *testing.B)     { benchmark(b, programs.Lock(2, 1000), sim.WithoutRaces()) }
+func BenchmarkLock2HB(b *testing.B)   { benchmark(b, programs.Lock(2, 1000)) }
+func BenchmarkLock5(b *testing.B)     { benchmark(b, programs.Lock(5, 2000), sim.WithoutRaces()) }
+func BenchmarkLock100(b *testing.B)   { benchmark(b, programs.Lock(100, 100), sim.WithoutRaces()) }
+func BenchmarkSB(b *testing.B)        { benchmark(b, programs.StoreBuffering, sim.WithoutRaces()) }
 
 func BenchmarkPull(b *testing.B) {
 	next, stop := iter.Pull(func(yield func(int) bool) {

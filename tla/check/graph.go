@@ -230,6 +230,7 @@ func (g *graph) holds(f *eval.Formula, s uint32, e edge) bool {
 			}
 		}
 		return true
+	default:
 	}
 	for _, x := range f.Sub {
 		if g.holds(x, s, e) {

@@ -72,6 +72,7 @@ func (w *world) holdsOn(f *eval.Formula, lasso []step2, loop, i int) bool {
 		return w.holdsOn(f.Sub[0], lasso, loop, i) && w.holdsOn(f.Sub[1], lasso, loop, i)
 	case eval.FOr:
 		return w.holdsOn(f.Sub[0], lasso, loop, i) || w.holdsOn(f.Sub[1], lasso, loop, i)
+	default:
 	}
 	for j := min(i, loop); j < len(lasso); j++ {
 		if j < i && j < loop {
@@ -104,7 +105,7 @@ func (w *world) satisfiable(f *eval.Formula, lasso []step2, at uint32, n int) bo
 
 // TestModelLivenessSearch compares the search for a fair component with the definition of the logic:
 // whatever a short lasso satisfies the search finds, and the lasso it returns satisfies the formula.
-func TestModelLivenessSearch(t *testing.T) {
+func TestLivenessSearchMatchesTheDefinition(t *testing.T) {
 	found := 0
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorld(t)

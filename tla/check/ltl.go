@@ -16,7 +16,6 @@ type obligation struct {
 	prop *eval.Formula // for atoms: a formula without temporal operators
 	neg  bool
 	key  string
-	val  bool
 }
 
 // normalize pushes negation down to the largest parts without temporal operators.
@@ -36,6 +35,7 @@ func normalize(f *eval.Formula, neg bool, keys map[*eval.Atom]int) *obligation {
 		if neg {
 			o.kind = eval.FAlways + eval.FEventually - f.Kind
 		}
+	default:
 	}
 	var names []string
 	for _, s := range f.Sub {
@@ -69,6 +69,7 @@ func propKey(f *eval.Formula, neg bool, keys map[*eval.Atom]int) string {
 		return fmt.Sprintf("%sa%d", s, keys[f.Atom])
 	case eval.FConst:
 		return fmt.Sprintf("%s%v", s, f.Val)
+	default:
 	}
 	var names []string
 	for _, x := range f.Sub {

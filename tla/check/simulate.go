@@ -81,11 +81,11 @@ func (s *search) behavior(w *worker, inits [][]value.Value) {
 		// An action is drawn first and then one of its successors, so that an action with many
 		// successors does not crowd out the others.
 		picks := map[int]*pick{}
-		any := false
+		found := false
 		err := s.m.next.Each(c, func(c *eval.Ctx) bool {
 			w.generated++
 			w.taken[c.Action+1]++
-			any = true
+			found = true
 			if _, ok := w.complete(c.Next); !ok {
 				return true
 			}
@@ -109,7 +109,7 @@ func (s *search) behavior(w *worker, inits [][]value.Value) {
 			s.report(&finding{verdict: Fault, err: err, id: noState, from: noState})
 			return
 		}
-		if !any && s.deadlock() {
+		if !found && s.deadlock() {
 			s.report(&finding{verdict: Deadlock, name: "deadlock", id: noState, from: noState})
 			return
 		}

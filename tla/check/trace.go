@@ -36,7 +36,7 @@ func (s *search) replay(path []uint32) ([]State, error) {
 	for i, id := range path {
 		want := s.table.ids.get(id)
 		var st *State
-		match := func(vals []value.Value, action string, place string) bool {
+		match := func(vals []value.Value, action, place string) bool {
 			side := s.newCtx()
 			side.Level = i + 1
 			fp, err := s.fingerprint(side, vals)

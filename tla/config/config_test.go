@@ -31,8 +31,11 @@ CHECK_DEADLOCK FALSE
 		t.Errorf("%+v", c)
 	}
 	for _, g := range []struct{ got, want []string }{
-		{c.Invariants, []string{"I", "J"}}, {c.Properties, []string{"P"}}, {c.Constraints, []string{"C"}},
-		{c.ActionConstraints, []string{"D"}}, {c.Symmetry, []string{"Sym"}},
+		{c.Invariants, []string{"I", "J"}},
+		{c.Properties, []string{"P"}},
+		{c.Constraints, []string{"C"}},
+		{c.ActionConstraints, []string{"D"}},
+		{c.Symmetry, []string{"Sym"}},
 	} {
 		if !reflect.DeepEqual(g.got, g.want) {
 			t.Errorf("expected %v, found %v", g.want, g.got)

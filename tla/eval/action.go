@@ -25,9 +25,8 @@ type actRecorder struct {
 
 // Action is a compiled next-state or initial relation.
 type Action struct {
-	act  Act
-	fc   *fctx
-	emit *func(c *Ctx) bool
+	act Act
+	fc  *fctx
 	// Infos lists the named actions; Ctx.Action is an index into it. Conjuncts lists the conjuncts that
 	// are counted.
 	Infos     []ActionInfo

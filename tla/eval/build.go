@@ -197,6 +197,7 @@ func (p *Program) term(cfg *config.Config, t config.Term) value.Value {
 		return value.Bool(t.Text == "TRUE")
 	case config.Model:
 		return p.U.Model(t.Text)
+	default:
 	}
 	elems := make([]value.Value, len(t.Elems))
 	for i, e := range t.Elems {

@@ -295,14 +295,14 @@ func (cp *compiler) let(x *syntax.Let, e env) node {
 
 func resetNode(n node, slots []int) node {
 	fn, pred := n.fn, n.pred
-	clear := func(c *Ctx) {
+	forget := func(c *Ctx) {
 		for _, s := range slots {
 			c.f.s[s] = nil
 		}
 	}
-	n.fn = func(c *Ctx) value.Value { clear(c); return fn(c) }
+	n.fn = func(c *Ctx) value.Value { forget(c); return fn(c) }
 	if pred != nil {
-		n.pred = func(c *Ctx) bool { clear(c); return pred(c) }
+		n.pred = func(c *Ctx) bool { forget(c); return pred(c) }
 	}
 	n.trivial, n.konst = false, nil
 	return n

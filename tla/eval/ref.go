@@ -277,6 +277,7 @@ func (cp *compiler) apply(s *symbol, args []syntax.Expr, e env, pos syntax.Pos) 
 		return cp.callClosure(s, args, e, at)
 	case symInst:
 		loadFail(e.sc.file, pos, "instance %s is not an expression", s.name)
+	default:
 	}
 	if s.fc != nil {
 		return cp.letRef(s, e, pos)

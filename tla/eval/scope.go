@@ -101,9 +101,8 @@ type callKey struct {
 }
 
 type callee struct {
-	fc     *fctx
-	node   node
-	params []*symbol
+	fc   *fctx
+	node node
 }
 
 // mode says which variables an action assigns.
@@ -132,9 +131,10 @@ func (e env) with(sc *scope) env {
 
 func (e env) place(pos syntax.Pos) *place { return &place{e.sc.file, pos} }
 
-// Fn is a compiled expression, Pred a compiled predicate.
 type (
-	Fn   func(c *Ctx) value.Value
+	// Fn is a compiled expression.
+	Fn func(c *Ctx) value.Value
+	// Pred is a compiled predicate.
 	Pred func(c *Ctx) bool
 	// Act runs the rest of an action; it returns true to stop the enumeration.
 	Act func(c *Ctx) bool

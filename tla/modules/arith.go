@@ -61,7 +61,7 @@ func pow(a, b int64) (int64, bool) {
 	if b < 0 {
 		return 0, false
 	}
-	r, ok := int64(1), true
+	r := int64(1)
 	if a == 0 || a == 1 || a == -1 {
 		if b == 0 || a == 1 {
 			return 1, true
@@ -72,6 +72,7 @@ func pow(a, b int64) (int64, bool) {
 		return 1 - 2*(b&1), true
 	}
 	for range min(b, 64) {
+		var ok bool
 		if r, ok = mul(r, a); !ok {
 			return 0, false
 		}

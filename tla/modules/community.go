@@ -167,7 +167,7 @@ func extreme(v value.Value, name string, largest bool) value.Value {
 }
 
 func sequenceOps() []*eval.Builtin {
-	foldLeft := func(c *eval.Ctx, op, acc value.Value, s value.Value) value.Value {
+	foldLeft := func(c *eval.Ctx, op, acc, s value.Value) value.Value {
 		for _, v := range eval.AsSeq(s).Vals {
 			acc = eval.Call(c, op, acc, v)
 		}

@@ -208,6 +208,7 @@ func (p *parser) primary() Expr {
 		return p.keyword(t)
 	case Symbol:
 		return p.bracketed(t)
+	default:
 	}
 	p.expected("an expression")
 	return nil

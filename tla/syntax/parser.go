@@ -24,7 +24,6 @@ type parser struct {
 	limit int  // tokens at or left of this column end the current junction item; 0 is none
 	depth int
 	errs  Errors
-	end   Token
 }
 
 // bail unwinds to the recovery point after an error has been recorded.

@@ -58,16 +58,32 @@ func listedHash(s Set) uint64 {
 	return List(s).Hash()
 }
 
-// Hash implements Value for every symbolic set: the hash of the listed set.
-func (s *Interval) Hash() uint64  { return listedHash(s) }
-func (s *Infinite) Hash() uint64  { return hashString(s.Name, 7) }
-func (s *Powerset) Hash() uint64  { return listedHash(s) }
+// Hash implements Value: the hash of the listed set.
+func (s *Interval) Hash() uint64 { return listedHash(s) }
+
+// Hash implements Value: the set's name stands for its members.
+func (s *Infinite) Hash() uint64 { return hashString(s.Name, 7) }
+
+// Hash implements Value: the hash of the listed set.
+func (s *Powerset) Hash() uint64 { return listedHash(s) }
+
+// Hash implements Value: the hash of the listed set.
 func (s *Functions) Hash() uint64 { return listedHash(s) }
-func (s *Records) Hash() uint64   { return listedHash(s) }
-func (s *Product) Hash() uint64   { return listedHash(s) }
+
+// Hash implements Value: the hash of the listed set.
+func (s *Records) Hash() uint64 { return listedHash(s) }
+
+// Hash implements Value: the hash of the listed set.
+func (s *Product) Hash() uint64 { return listedHash(s) }
+
+// Hash implements Value: the hash of the listed set.
 func (s *Sequences) Hash() uint64 { return listedHash(s) }
-func (s *Combined) Hash() uint64  { return listedHash(s) }
-func (s *Filter) Hash() uint64    { return listedHash(s) }
+
+// Hash implements Value: the hash of the listed set.
+func (s *Combined) Hash() uint64 { return listedHash(s) }
+
+// Hash implements Value: the hash of the listed set.
+func (s *Filter) Hash() uint64 { return listedHash(s) }
 
 // String implements Value for every symbolic set.
 func (s *Interval) String() string  { return List(s).String() }

@@ -30,7 +30,7 @@ func draw(t *rapid.T, u *value.Universe, depth int) value.Value {
 
 // TestModelHashFollowsEquality: equal values have equal hashes, the order is total and agrees with
 // equality, and renaming without effect changes no hash.
-func TestModelHashFollowsEquality(t *testing.T) {
+func TestHashFollowsEquality(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		u := value.NewUniverse()
 		a, b := draw2(t, u)
@@ -66,7 +66,7 @@ func draw2(t *rapid.T, u *value.Universe) (a, b value.Value) {
 }
 
 // TestModelIncrementalHash: updates of sets and functions keep the hash that building anew gives.
-func TestModelIncrementalHash(t *testing.T) {
+func TestIncrementalHashIsTheWholeHash(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		u := value.NewUniverse()
 		set, seq := value.EmptySet, value.Empty

@@ -8,8 +8,8 @@ import (
 	"github.com/millrace-dev/millrace/core/sched"
 )
 
-// real is the scheduler of every right-hand side.
-var real sched.Scheduler
+// runtimeSched is the scheduler of every right-hand side.
+var runtimeSched sched.Scheduler
 
 // loadExtra is the bar of a lone atomic load, in nanoseconds.
 const loadExtra = 0.3
@@ -43,7 +43,7 @@ func bareLoad() Loop {
 }
 
 func ourLoad() Loop {
-	v := sched.NewUint64(real, "x", 0)
+	v := sched.NewUint64(runtimeSched, "x", 0)
 	x := &v
 	return func(n int) (s uint64) {
 		for range n {
@@ -64,7 +64,7 @@ func bareStore() Loop {
 }
 
 func ourStore() Loop {
-	v := sched.NewUint64(real, "x", 0)
+	v := sched.NewUint64(runtimeSched, "x", 0)
 	x := &v
 	return func(n int) uint64 {
 		for i := range n {
@@ -85,7 +85,7 @@ func bareAdd() Loop {
 }
 
 func ourAdd() Loop {
-	v := sched.NewUint64(real, "x", 0)
+	v := sched.NewUint64(runtimeSched, "x", 0)
 	x := &v
 	return func(n int) (s uint64) {
 		for range n {
@@ -106,7 +106,7 @@ func bareCAS() Loop {
 }
 
 func ourCAS() Loop {
-	v := sched.NewUint64(real, "x", 0)
+	v := sched.NewUint64(runtimeSched, "x", 0)
 	x := &v
 	return func(n int) uint64 {
 		for i := range n {
@@ -127,7 +127,7 @@ func bareInt64() Loop {
 }
 
 func ourInt64() Loop {
-	v := sched.NewInt64(real, "x", 0)
+	v := sched.NewInt64(runtimeSched, "x", 0)
 	x := &v
 	return func(n int) (s uint64) {
 		for range n {
@@ -148,7 +148,7 @@ func bareUint32() Loop {
 }
 
 func ourUint32() Loop {
-	v := sched.NewUint32(real, "x", 0)
+	v := sched.NewUint32(runtimeSched, "x", 0)
 	x := &v
 	return func(n int) (s uint64) {
 		for range n {
@@ -171,7 +171,7 @@ func bareBool() Loop {
 }
 
 func ourBool() Loop {
-	v := sched.NewBool(real, "x", false)
+	v := sched.NewBool(runtimeSched, "x", false)
 	x := &v
 	return func(n int) (s uint64) {
 		for range n {
@@ -195,7 +195,7 @@ func barePointer() Loop {
 }
 
 func ourPointer() Loop {
-	v := sched.NewPointer(real, "x", new(uint64))
+	v := sched.NewPointer(runtimeSched, "x", new(uint64))
 	x := &v
 	return func(n int) (s uint64) {
 		for range n {
@@ -206,7 +206,7 @@ func ourPointer() Loop {
 }
 
 func ourObserve() Loop {
-	v := sched.NewPublication(real, "x", new(uint64))
+	v := sched.NewPublication(runtimeSched, "x", new(uint64))
 	x := &v
 	return func(n int) (s uint64) {
 		for range n {
@@ -217,7 +217,7 @@ func ourObserve() Loop {
 }
 
 func ourWriteOnce() Loop {
-	v := sched.NewWriteOnce[uint64](real, "x")
+	v := sched.NewWriteOnce[uint64](runtimeSched, "x")
 	x := &v
 	x.Set(1)
 	return func(n int) (s uint64) {
@@ -240,7 +240,7 @@ func bareCell() Loop {
 }
 
 func ourCell() Loop {
-	v := sched.NewCell(real, "x", uint64(0))
+	v := sched.NewCell(runtimeSched, "x", uint64(0))
 	x := &v
 	return func(n int) uint64 {
 		for i := range n {
@@ -260,7 +260,7 @@ func bareRand() Loop {
 }
 
 func ourRand() Loop {
-	v := sched.NewRand(real, "x")
+	v := sched.NewRand(runtimeSched, "x")
 	x := &v
 	return func(n int) (s uint64) {
 		for range n {
@@ -282,7 +282,7 @@ func bareNow() Loop {
 func ourNow() Loop {
 	return func(n int) (s uint64) {
 		for range n {
-			s += uint64(real.Now().Nanosecond())
+			s += uint64(runtimeSched.Now().Nanosecond())
 		}
 		return s
 	}

@@ -30,7 +30,7 @@ func bareMutex() Loop {
 }
 
 func ourMutex() Loop {
-	v := sched.NewMutex(real, "m")
+	v := sched.NewMutex(runtimeSched, "m")
 	m := &v
 	return func(n int) (s uint64) {
 		for range n {
@@ -55,7 +55,7 @@ func bareRead() Loop {
 }
 
 func ourRead() Loop {
-	v := sched.NewRWMutex(real, "m")
+	v := sched.NewRWMutex(runtimeSched, "m")
 	m := &v
 	return func(n int) (s uint64) {
 		for range n {
@@ -78,7 +78,7 @@ func bareOnce() Loop {
 }
 
 func ourOnce() Loop {
-	v := sched.NewOnce(real, "o")
+	v := sched.NewOnce(runtimeSched, "o")
 	o := &v
 	return func(n int) (s uint64) {
 		for range n {
@@ -101,7 +101,7 @@ func bareGroup() Loop {
 }
 
 func ourGroup() Loop {
-	v := sched.NewWaitGroup(real, "g")
+	v := sched.NewWaitGroup(runtimeSched, "g")
 	g := &v
 	return func(n int) uint64 {
 		for range n {
@@ -145,9 +145,9 @@ func bareCond() Loop {
 }
 
 func ourCond() Loop {
-	x := sched.NewMutex(real, "m")
+	x := sched.NewMutex(runtimeSched, "m")
 	m := &x
-	y := sched.NewCond(real, "c", m)
+	y := sched.NewCond(runtimeSched, "c", m)
 	c := &y
 	return func(n int) uint64 {
 		turn := 0
@@ -181,7 +181,7 @@ func bareTokens() Loop {
 }
 
 func ourSemaphore() Loop {
-	v := sched.NewSemaphore(real, "x", 4)
+	v := sched.NewSemaphore(runtimeSched, "x", 4)
 	x := &v
 	return func(n int) (failed uint64) {
 		for range n {

@@ -223,12 +223,12 @@ func ourBufferShared() Loop {
 // ourFanIn starts tasks that each do their share of work and waits for all: a scope is the wait group of its tasks.
 func ourFanIn() Loop {
 	work := shares()
-	scope := real.NewScope("scope")
+	scope := runtimeSched.NewScope("scope")
 	return func(n int) (s uint64) {
 		for range n {
 			var sums [fanIn]uint64
 			for i := range fanIn {
-				real.Go(scope, "share", func() { sums[i] = sum(work[i][:]) })
+				runtimeSched.Go(scope, "share", func() { sums[i] = sum(work[i][:]) })
 			}
 			scope.Join()
 			s += sum(sums[:])
@@ -266,19 +266,21 @@ func ourPublishShared() Loop {
 	}
 }
 
-func newOurStack() *ourStack { return &ourStack{top: sched.NewPointer[ourNode](real, "top", nil)} }
+func newOurStack() *ourStack {
+	return &ourStack{top: sched.NewPointer[ourNode](runtimeSched, "top", nil)}
+}
 
 func newOurRing() *ourRing {
-	return &ourRing{head: sched.NewUint64(real, "head", 0), tail: sched.NewUint64(real, "tail", 0)}
+	return &ourRing{head: sched.NewUint64(runtimeSched, "head", 0), tail: sched.NewUint64(runtimeSched, "tail", 0)}
 }
 
 func newOurBuffer() *ourBuffer {
-	x := &ourBuffer{m: sched.NewMutex(real, "m")}
-	x.notEmpty, x.notFull = sched.NewCond(real, "not empty", &x.m), sched.NewCond(real, "not full", &x.m)
+	x := &ourBuffer{m: sched.NewMutex(runtimeSched, "m")}
+	x.notEmpty, x.notFull = sched.NewCond(runtimeSched, "not empty", &x.m), sched.NewCond(runtimeSched, "not full", &x.m)
 	return x
 }
 
 func newOurPublished() *sched.Publication[table] {
-	x := sched.NewPublication(real, "table", &table{})
+	x := sched.NewPublication(runtimeSched, "table", &table{})
 	return &x
 }

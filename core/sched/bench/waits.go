@@ -34,7 +34,7 @@ func bareChan() Loop {
 }
 
 func ourChan() Loop {
-	c := sched.NewChan[uint64](real, "c", 4)
+	c := sched.NewChan[uint64](runtimeSched, "c", 4)
 	return func(n int) (s uint64) {
 		for i := range n {
 			c.Send(uint64(i))
@@ -64,7 +64,7 @@ func bareTry() Loop {
 }
 
 func ourTry() Loop {
-	c := sched.NewChan[uint64](real, "c", 4)
+	c := sched.NewChan[uint64](runtimeSched, "c", 4)
 	return func(n int) (s uint64) {
 		for i := range n {
 			c.TrySend(uint64(i))
@@ -92,7 +92,7 @@ func bareMeet() Loop {
 }
 
 func ourMeet() Loop {
-	c := sched.NewChan[uint64](real, "c", 0)
+	c := sched.NewChan[uint64](runtimeSched, "c", 0)
 	return func(n int) (s uint64) {
 		beside(func() {
 			for i := range n {
@@ -125,7 +125,7 @@ func bareSelect2() Loop {
 }
 
 func ourSelect2() Loop {
-	a, b := sched.NewChan[uint64](real, "a", 1), sched.NewChan[uint64](real, "b", 1)
+	a, b := sched.NewChan[uint64](runtimeSched, "a", 1), sched.NewChan[uint64](runtimeSched, "b", 1)
 	return func(n int) (s uint64) {
 		for i := range n {
 			a.Send(uint64(i))
@@ -156,8 +156,8 @@ func bareSelect4() Loop {
 }
 
 func ourSelect4() Loop {
-	a, b, c := sched.NewChan[uint64](real, "a", 1), sched.NewChan[uint64](real, "b", 1), sched.NewChan[uint64](real, "c", 1)
-	scope := real.NewScope("scope")
+	a, b, c := sched.NewChan[uint64](runtimeSched, "a", 1), sched.NewChan[uint64](runtimeSched, "b", 1), sched.NewChan[uint64](runtimeSched, "c", 1)
+	scope := runtimeSched.NewScope("scope")
 	return func(n int) (s uint64) {
 		for i := range n {
 			a.Send(uint64(i))
@@ -183,7 +183,7 @@ func bareSignal() Loop {
 }
 
 func ourNotify() Loop {
-	v := sched.NewNotify(real, "n")
+	v := sched.NewNotify(runtimeSched, "n")
 	x := &v
 	return func(n int) (failed uint64) {
 		for range n {
@@ -210,7 +210,7 @@ func bareTimer() Loop {
 func ourTimer() Loop {
 	return func(n int) (stopped uint64) {
 		for range n {
-			if sched.NewTimer(real, "t", time.Hour).Stop() {
+			if sched.NewTimer(runtimeSched, "t", time.Hour).Stop() {
 				stopped++
 			}
 		}
@@ -232,7 +232,7 @@ func bareContext() Loop {
 }
 
 func ourScope() Loop {
-	c := real.NewScope("scope")
+	c := runtimeSched.NewScope("scope")
 	return func(n int) (failed uint64) {
 		for range n {
 			if c.Err() != nil {
@@ -255,10 +255,10 @@ func bareGo() Loop {
 }
 
 func ourGo() Loop {
-	c := real.NewScope("scope")
+	c := runtimeSched.NewScope("scope")
 	return func(n int) (s uint64) {
 		for range n {
-			real.Go(c, "task", func() { s++ })
+			runtimeSched.Go(c, "task", func() { s++ })
 			c.Join()
 		}
 		return s

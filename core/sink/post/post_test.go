@@ -37,8 +37,17 @@ func TestPostSaysWhatTheAnswerMeans(t *testing.T) {
 		status int
 		want   sink.Verdict
 	}{
-		{200, sink.Accepted}, {204, sink.Accepted}, {408, sink.Again}, {429, sink.Again}, {500, sink.Again}, {503, sink.Again},
-		{400, sink.Never}, {401, sink.Never}, {403, sink.Never}, {404, sink.Never}, {302, sink.Never},
+		{200, sink.Accepted},
+		{204, sink.Accepted},
+		{408, sink.Again},
+		{429, sink.Again},
+		{500, sink.Again},
+		{503, sink.Again},
+		{400, sink.Never},
+		{401, sink.Never},
+		{403, sink.Never},
+		{404, sink.Never},
+		{302, sink.Never},
 	} {
 		status = x.status
 		got, err := c.Post(scope, []byte("{}\n"), "name")
