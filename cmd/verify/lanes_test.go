@@ -24,7 +24,7 @@ func TestLaneRunsWhatIsRegistered(t *testing.T) {
 	if text := out.String(); !strings.Contains(text, "2 discovered, 2 selected; of their 2 checks 2 executed, 2 complete") {
 		t.Errorf("printed %s", text)
 	}
-	twice, err := s.runTwice(t.Context(), "", run)
+	twice, err := s.runTwice(t.Context(), "", nil, run)
 	if err != nil || twice.err() != nil || twice.Compared != 1 || twice.Executions != 64 {
 		t.Errorf("twice %+v, %v", twice, err)
 	}

@@ -146,6 +146,6 @@ func show(args []string) error {
 		return fmt.Errorf("show trace: %w", err)
 	}
 	s.Printf("\n%s\n", strings.TrimRight(string(text), "\n"))
-	s.Printf("\nreplay it: just replay %s\n", a.word())
+	s.Printf("\nreplay it: ./just replay %s\n", a.word())
 	return nil
 }

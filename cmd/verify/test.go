@@ -196,7 +196,7 @@ func (g *gate) lane(ctx context.Context, l lane) {
 	})
 	if l.name == "sim" {
 		g.step(ctx, "test-sim twice", func(ctx context.Context) (tally, error) {
-			twice, err := g.runTwice(ctx, "", run)
+			twice, err := g.runTwice(ctx, "", nil, run)
 			if err != nil {
 				return tally{}, err
 			}

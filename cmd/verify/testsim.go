@@ -44,7 +44,7 @@ func testSim(ctx context.Context, args []string) error {
 	s.printLane(run)
 	failed := run.err()
 	if !a.flags["--once"] {
-		twice, err := s.runTwice(ctx, a.word(), run)
+		twice, err := s.runTwice(ctx, a.word(), twiceBounds(a), run)
 		if err != nil {
 			return err
 		}
@@ -58,6 +58,17 @@ func testSim(ctx context.Context, args []string) error {
 func simBounds(a arguments) []string {
 	var bounds []string
 	for _, key := range []string{"seeds", "strategy", "seed", "cores"} {
+		if value, ok := a.values[key]; ok {
+			bounds = append(bounds, key+"="+value)
+		}
+	}
+	return bounds
+}
+
+// twiceBounds are the bounds that the second process must share: what decides which executions there are, not how many.
+func twiceBounds(a arguments) []string {
+	var bounds []string
+	for _, key := range []string{"strategy", "seed"} {
 		if value, ok := a.values[key]; ok {
 			bounds = append(bounds, key+"="+value)
 		}
@@ -92,11 +103,11 @@ func (r twiceRun) err() error {
 }
 
 // runTwice repeats the first executions of each check of first in a process of its own.
-func (s site) runTwice(ctx context.Context, filter string, first laneRun) (twiceRun, error) {
+func (s site) runTwice(ctx context.Context, filter string, bounds []string, first laneRun) (twiceRun, error) {
 	l := findLane("sim")
 	l.name, l.command = "twice-"+l.name, "test-sim again"
 	second, err := s.runLane(ctx, l, filter, []string{
-		fmt.Sprintf("%s=seeds=%d hashes=%d", simVar, twiceHashes, twiceHashes),
+		simVar + "=" + strings.Join(append(bounds, fmt.Sprintf("seeds=%d", twiceHashes), fmt.Sprintf("hashes=%d", twiceHashes)), " "),
 	})
 	if err != nil {
 		return twiceRun{}, err

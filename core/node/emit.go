@@ -60,7 +60,7 @@ func (n *Node) send(scope *sched.Scope, e store.Emission) error {
 		return n.bury(x, e, err)
 	}
 	defer rows.Release()
-	n.opts.Failpoint("outbox/before-send")
+	n.opts.Failpoint(PointBeforeSend)
 	s := &settled{done: sched.NewWriteOnce[error](n.s, "emission settled")}
 	mark := store.Row{Space: emittedSpace, Key: id, Value: []byte{1}, Expires: n.s.Now().Add(emittedKeep)}
 	unit := n.point.NewUnit([]store.Row{mark}, s)
@@ -78,7 +78,7 @@ func (n *Node) send(scope *sched.Scope, e store.Emission) error {
 	if err != nil {
 		return fmt.Errorf("send emission %s to %s: %w", id, x.Name, err)
 	}
-	n.opts.Failpoint("outbox/before-delete")
+	n.opts.Failpoint(PointBeforeDelete)
 	return nil
 }
 

@@ -63,6 +63,8 @@ func (n *Node) route(mux *http.ServeMux, path string, h http.HandlerFunc) {
 	seconds := n.metrics.requests.WithLabelValues(path)
 	mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) {
 		started := time.Now()
+		n.requests.Add(1)
+		defer n.requests.Add(-1)
 		defer func() { seconds.Observe(time.Since(started).Seconds()) }()
 		if !n.ready.Load() {
 			reply(w, http.StatusServiceUnavailable, problem{"node is not ready"})

@@ -47,10 +47,17 @@ type Node struct {
 	ready    sched.Bool
 	full     sched.Bool // the disk is below its low-water mark
 	ended    sched.WriteOnce[error]
+	requests sched.Int64 // under way on the package's paths
 }
 
 // stopTimeout bounds how long a stop waits for requests under way.
 const stopTimeout = 3 * time.Second
+
+// stopGrace is how long requests under way may go on by themselves, looked at every stopPoll.
+const (
+	stopGrace = time.Second
+	stopPoll  = 10 * time.Millisecond
+)
 
 // Start opens the store, makes the owners and serves the port. The node runs until Stop, or until its store fails.
 func Start(opts Options) (*Node, error) {
@@ -62,7 +69,7 @@ func Start(opts Options) (*Node, error) {
 	n := &Node{
 		s: s, opts: opts, pkg: opts.Package, log: opts.Log, metrics: newMetrics(),
 		ready: sched.NewBool(s, "ready", false), full: sched.NewBool(s, "disk full", false),
-		ended: sched.NewWriteOnce[error](s, "node ended"),
+		ended: sched.NewWriteOnce[error](s, "node ended"), requests: sched.NewInt64(s, "requests", 0),
 	}
 	n.root = s.NewScope("node")
 	n.flowing = n.root.Child("flowing")
@@ -190,14 +197,19 @@ func (n *Node) close() error {
 	return errors.Join(errs...)
 }
 
-// shutdown lets requests under way end by themselves for a while, then gives them up: their clients learn nothing, and send
-// again.
+// shutdown lets requests under way end by themselves for a while. Meanwhile the port answers: probes and new requests learn
+// that the node stops. Then what is left is answered with "send again", and the port closes.
 func (n *Node) shutdown() error {
+	for waited := time.Duration(0); n.requests.Load() > 0 && waited < stopGrace; waited += stopPoll {
+		if err := n.s.Sleep(nil, "requests under way", stopPoll); err != nil {
+			return err
+		}
+	}
+	n.intake.Cancel(sched.ErrCanceled)
 	ctx, stop := context.WithTimeout(context.Background(), stopTimeout)
 	defer stop()
 	if n.server.Shutdown(ctx) == nil {
 		return nil
 	}
-	n.intake.Cancel(sched.ErrCanceled)
 	return n.server.Close()
 }

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -14,6 +15,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/millrace-dev/millrace/core/graph"
+	"github.com/millrace-dev/millrace/core/sink"
+	"github.com/millrace-dev/millrace/core/store"
 )
 
 // Options of a node.
@@ -77,6 +80,22 @@ func (o Options) withDefaults() (Options, error) {
 	return o, err
 }
 
+// The node's own failpoints, beside those of the store and of the commit point.
+const (
+	PointBeforeReply  = "source/before-reply"
+	PointBeforeSend   = "outbox/before-send"
+	PointBeforeDelete = "outbox/before-delete"
+)
+
+// Failpoints returns the names of all failpoints.
+func Failpoints() []string {
+	return []string{
+		sink.PointBeforeWrite, sink.PointAfterWrite, sink.PointAfterSync, sink.PointAfterCommit, sink.PointAfterSettle,
+		store.PointBeforeApply, store.PointAfterApply, store.PointAfterSync,
+		PointBeforeReply, PointBeforeSend, PointBeforeDelete,
+	}
+}
+
 // FailpointVar is the environment variable NAME:N: the process ends itself with SIGKILL when it reaches the point NAME for the
 // N-th time. It is for crash tests.
 const FailpointVar = "MILLRACE_FAILPOINT"
@@ -93,6 +112,9 @@ func FailpointFrom(text string) (func(string), error) {
 	}
 	left := &atomic.Int64{}
 	left.Store(n)
+	if !slices.Contains(Failpoints(), name) {
+		return nil, fmt.Errorf("%s=%s: there is no point %q; known are %v", FailpointVar, text, name, Failpoints())
+	}
 	return func(point string) {
 		if point == name && left.Add(-1) == 0 {
 			// The process must not do anything after this point, so it does not wait for the signal to arrive.

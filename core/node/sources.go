@@ -55,7 +55,7 @@ func (n *Node) countReply(name string) func(source.Reply) {
 	return func(r source.Reply) {
 		accepted.Add(float64(r.Accepted))
 		duplicates.Add(float64(r.Duplicates))
-		n.opts.Failpoint("source/before-reply")
+		n.opts.Failpoint(PointBeforeReply)
 	}
 }
 
