@@ -20,7 +20,7 @@ type command struct {
 // commands returns the table in the order help shows it.
 func commands() []command {
 	return []command{
-		{"test", "[quick]", "everything that gates: build, vet, lints, units, every lane, audit, mutants", runTest},
+		{"test", "[quick]", "everything that gates: build, vet, lints, units, every lane, audit, two mutants of each owner", runTest},
 		{"test-sim", "[FILTER] [seeds=N] [strategy=S] [--once]", "registered simulation checks, then again in a second process", runTestSim},
 		{"test-models", "[FILTER] [seed=N] [checks=N]", "operation sequences against the reference models", laneCommand("models")},
 		{"test-linearizability", "[FILTER] [seed=N] [checks=N]", "histories judged by porcupine", laneCommand("linearizability")},
