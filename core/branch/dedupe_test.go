@@ -279,7 +279,7 @@ func TestFullBranchRefusesNewKeysAndKnowsItsOwn(t *testing.T) {
 	for _, sent := range []struct {
 		keys records
 		want error
-	}{{records{"a", "b"}, nil}, {records{"a", "c"}, branch.ErrKeys}, {records{"b", "a"}, nil}} {
+	}{{records{"a", "b"}, nil}, {records{"a", "c"}, branch.ErrKeys}, {records{"c"}, branch.ErrKeys}, {records{"b", "a"}, nil}} {
 		if o, err := n.send(sent.keys); err != nil || !errors.Is(o.Err, sent.want) {
 			t.Fatalf("sent %v: %v, %v, want %v", sent.keys, o.Err, err, sent.want)
 		}

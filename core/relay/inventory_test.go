@@ -7,7 +7,8 @@ import (
 
 var _ = inventory.Owner("C6", "relay fan-out", (*relay.Queue[int])(nil),
 	inventory.Sim("C6/every-consumer-gets-every-batch-in-order", "C6/shares-equal-the-snapshot", "C6/removal-stops-nobody",
-		"C6/freed-room-wakes-a-waiter", "C6/shrinking-discards-nothing"),
+		"C6/freed-room-wakes-a-waiter", "C6/shrinking-discards-nothing",
+		"C6/growing-lets-all-in"),
 	inventory.Exhaustive("C6/full-queue", "C6/empty-queue", "C6/publish-or-remove"),
 	inventory.Model("C6/queue-model", "C6/fan-out-model"),
 	inventory.Linear("C6/histories", "C6/real-histories"),
@@ -25,6 +26,8 @@ var _ = inventory.Owner("C6", "relay fan-out", (*relay.Queue[int])(nil),
 		inventory.RejectedBy("C6/publish-or-remove", "assertion C6.I5")),
 	inventory.Mutant("shrink-discards", "shrinking takes queued items out",
 		inventory.RejectedBy("C6/shrinking-discards-nothing", "race q head")),
+	inventory.Mutant("grow-wakes-one", "a capacity that grows wakes one producer",
+		inventory.RejectedBy("C6/growing-lets-all-in", "deadlock q room")),
 	inventory.Reason(inventory.LaneDeadlock, "the two waits of a queue form no cycle among queues: the simulated checks explore both, the lanes that chain them have their own workload"),
 	inventory.Reason(inventory.LaneSpec, "arrives with issue 5"),
 )

@@ -207,3 +207,17 @@ func TestExhaustC6PublishOrRemove(t *testing.T) {
 		w.Require(ended && (err == nil || o.Err != nil), "C6.I5", "ended %t with %v, published with %v", ended, o.Err, err)
 	})
 }
+
+// A capacity that grows lets in as many producers as it has room for, not one.
+func TestSimC6GrowingLetsAllIn(t *testing.T) {
+	sim.Check(t, "C6/growing-lets-all-in", func(w *sim.World) {
+		q := relay.NewQueue[int](w.Scheduler(), "q", 1)
+		w.Own(q)
+		w.NoError(q.Push(w.Scope(), 0))
+		for v := range 2 {
+			w.Go("push", func() { w.NoError(q.Push(w.Scope(), 1+v)) })
+		}
+		q.Resize(3)
+		w.Join()
+	})
+}

@@ -17,6 +17,9 @@ import (
 
 const ledger = "ledger.ndjson"
 
+// files are those of the commit point: a group writes and syncs more than one.
+var files = []string{"first.ndjson", ledger}
+
 // outside is what survives the node: the disk, the store, and the source that sends a row until it is acknowledged.
 type outside struct {
 	w      *sim.World
@@ -50,7 +53,7 @@ func line(id int) []byte { return fmt.Appendf(nil, "row %d\n", id) }
 func (o *outside) life() {
 	s := o.w.Scheduler()
 	scope := s.NewScope("node")
-	p := sink.NewPoint(s, o.store, &o.disk, sink.Options{Files: []string{ledger}})
+	p := sink.NewPoint(s, o.store, &o.disk, sink.Options{Files: files})
 	o.w.Own(p)
 	err := p.Open(scope)
 	o.w.Require(err == nil, "G6.I4", "%v", err)
@@ -90,6 +93,7 @@ func (o *outside) send(scope *sched.Scope, p *sink.Point, id int) {
 	reply := newSettled(o.w.Scheduler())
 	u := p.NewUnit([]store.Row{{Space: "keys", Key: key}}, reply)
 	u.Stage(0, line(id))
+	u.Stage(1, line(id))
 	u.Submit()
 	err, ended := reply.outcome.Wait(scope)
 	o.w.NoError(ended)
@@ -105,15 +109,17 @@ func (o *outside) crash(n *sim.Node) {
 	o.disk.Crash(o.w.Choose)
 }
 
-// account requires that every acknowledged row is in the file once, and every other one at most once.
+// account requires that every acknowledged row is in each file once, and every other one at most once.
 func (o *outside) account() {
-	content := o.disk.Content(ledger)
-	for id := range o.rows {
-		n := bytes.Count(content, line(id))
-		o.w.Require(n == 1 || n == 0 && !o.acked[id], "G6.I4", "row %d is in the file %d times, acknowledged %t", id, n, o.acked[id])
-		content = bytes.ReplaceAll(content, line(id), nil)
+	for _, file := range files {
+		content := o.disk.Content(file)
+		for id := range o.rows {
+			n := bytes.Count(content, line(id))
+			o.w.Require(n == 1 || n == 0 && !o.acked[id], "G6.I4", "row %d is in %s %d times, acknowledged %t", id, file, n, o.acked[id])
+			content = bytes.ReplaceAll(content, line(id), nil)
+		}
+		o.w.Require(len(content) == 0, "G6.I4", "%s also holds %q", file, content)
 	}
-	o.w.Require(len(content) == 0, "G6.I4", "the file also holds %q", content)
 }
 
 // The node crashes twice, anywhere. Afterwards a node that is left alone finishes: every row is acknowledged, and is
@@ -165,7 +171,7 @@ func TestSimG6PointFailsHonestly(t *testing.T) {
 func (o *outside) tolerant() {
 	s := o.w.Scheduler()
 	scope := s.NewScope("node")
-	p := sink.NewPoint(s, o.store, &o.disk, sink.Options{Files: []string{ledger}})
+	p := sink.NewPoint(s, o.store, &o.disk, sink.Options{Files: files})
 	if p.Open(scope) != nil {
 		return
 	}

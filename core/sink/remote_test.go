@@ -56,7 +56,10 @@ func sendRemote(t *testing.T, p *peer, opts sink.RemoteOptions[numbers], rows nu
 		s := sched.Scheduler{}
 		scope := s.NewScope("node")
 		r := relay.New[numbers](s, "r")
-		opts.Name, opts.From, opts.Send = "remote", r.Attach("remote", 2), p.send
+		opts.Name, opts.From = "remote", r.Attach("remote", 2)
+		if opts.Send == nil {
+			opts.Send = p.send
+		}
 		remote, made := sink.NewRemote(s, opts)
 		if made != nil {
 			t.Fatal(made)
@@ -168,5 +171,24 @@ func TestRemoteOptionsListEveryFault(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Fatalf("faults: %v, want %s", err, want)
 		}
+	}
+}
+
+// After a refusal the rows are sent in halves; a half that must wait does not keep the other from being taken up again.
+func TestRemoteTakesUpBothHalves(t *testing.T) {
+	calls, got := 0, 0
+	_, err := sendRemote(t, &peer{}, sink.RemoteOptions[numbers]{Retries: 3, Send: func(_ *sched.Scope, _ numbers, _ relay.IDs, rows []int32) (sink.Verdict, error) {
+		calls++
+		switch calls {
+		case 1:
+			return sink.Never, errPeer
+		case 2:
+			return sink.Again, errPeer
+		}
+		got += len(rows)
+		return sink.Accepted, nil
+	}}, numbers{1, 2, 3, 4})
+	if err != nil || got != 4 {
+		t.Fatalf("%v, delivered %d of 4", err, got)
 	}
 }
