@@ -57,7 +57,7 @@ func crash(ctx context.Context, args []string) error {
 	f := flag.NewFlagSet("crash", flag.ContinueOnError)
 	f.SetOutput(io.Discard)
 	f.IntVar(&o.runs, "runs", 30, "")
-	f.IntVar(&o.orders, "orders", 3000, "")
+	f.IntVar(&o.orders, "orders", 10_000, "")
 	f.Uint64Var(&o.seed, "seed", 1, "")
 	if err := f.Parse(args); err != nil || f.NArg() > 0 || o.runs < 1 || o.orders < 1 {
 		return usagef("crash [--runs N] [--orders N] [--seed S]")
@@ -247,7 +247,7 @@ func crashLoop(ctx context.Context, n *orders.Node, r *rand.Rand, row *crashRow,
 	for {
 		var instant <-chan time.Time
 		if n.Env == nil && row.Deaths < maxDeaths {
-			instant = time.After(time.Duration(20+r.IntN(700)) * time.Millisecond)
+			instant = time.After(time.Duration(5+r.IntN(250)) * time.Millisecond)
 		}
 		select {
 		case err := <-done:
