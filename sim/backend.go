@@ -36,6 +36,27 @@ func (w *World) objectOf(h *sched.Hook) *object {
 // Point lets the strategy choose who goes on. When it returns, the caller is chosen.
 func (b *backend) Point(h *sched.Hook, op sched.Op) {
 	w := (*World)(b)
+	if w.alert {
+		w.attend(h, op)
+	}
+	t := w.current
+	t.op, t.h = op, h
+	var next *task
+	if n := len(w.ready); w.quick && n > 1 && len(w.open) == 0 && w.steps < w.opts.steps {
+		// The random walk among plain candidates: what pick would do, without the call.
+		w.steps++
+		next = w.ready[w.random.below(n)]
+		w.schedule = append(w.schedule, next.id)
+	} else {
+		next = w.pick()
+	}
+	if next != t {
+		w.yieldTo(t, next)
+	}
+}
+
+// attend is the part of a point that few executions need: unwinding, tracing, footprints, invariants.
+func (w *World) attend(h *sched.Hook, op sched.Op) {
 	if w.aborting {
 		runtime.Goexit()
 	}
@@ -46,9 +67,6 @@ func (b *backend) Point(h *sched.Hook, op sched.Op) {
 	}
 	if len(w.invariants) > 0 && !w.holdInvariants() {
 		w.yieldTo(t, nil)
-	}
-	if next := w.pick(); next != t {
-		w.yieldTo(t, next)
 	}
 }
 

@@ -34,14 +34,14 @@ func (b *backend) Own(id string, owner any, check func() error) {
 		if w.current != nil {
 			node = w.current.node
 		}
-		w.invariants = append(w.invariants, invariant{id, check, node})
+		w.invariants, w.alert = append(w.invariants, invariant{id, check, node}), true
 	}
 }
 
 // Invariant adds an invariant of the check, evaluated after every step. It reads with Peek.
 func (w *World) Invariant(id string, check func() error) {
 	w.watched = true
-	w.invariants = append(w.invariants, invariant{owner: id, check: check})
+	w.invariants, w.alert = append(w.invariants, invariant{owner: id, check: check}), true
 }
 
 // claim walks the owner's fields. A primitive that was never given a scheduler is the real one: this

@@ -229,7 +229,7 @@ func (w *World) yieldTo(t, next *task) {
 // the goroutine that resumes it, and unlike a panic no deferred function can swallow it. Deferred
 // functions run, but each operation in them unwinds further.
 func (w *World) unwind() {
-	w.aborting = true
+	w.aborting, w.alert = true, true
 	for _, t := range w.tasks {
 		if t.co == nil || t.state == ended || t.state == fresh {
 			continue

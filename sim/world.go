@@ -44,6 +44,8 @@ type World struct {
 	clocksOn   bool
 	footprints bool
 	foot       footprint
+	alert      bool // a point has more to do than to choose: see attend
+	quick      bool // the random walk may choose within Point
 	slow       bool // one of: tracing, footprints, identity checks
 	tracing    bool
 	identify   bool
@@ -107,6 +109,7 @@ func (w *World) reset(s strategy, seed uint64) {
 	w.failed, w.verdict, w.pruned, w.goexit = false, verdict{}, false, nil
 	s.begin(w, seed)
 	w.slow = w.tracing || w.footprints || w.identify
+	w.alert, w.quick = w.slow, w.random != nil && !w.opts.early && !w.always
 }
 
 // run is one execution: it returns when every task has ended or a verdict was found.
