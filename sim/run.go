@@ -184,6 +184,7 @@ func execute(w *World, s strategy, seed uint64) {
 func drive(w *World, begin func() bool, end func()) {
 	for !driveMost(w, begin, end) {
 		t := w.goexit
+		w.aborting = false
 		w.fail("panic", t.name, "task called runtime.Goexit: fail a check through its World, not through the testing.T")
 		t.state = ended
 		w.live--
