@@ -166,14 +166,7 @@ func (x *channel) dispatch(scope *sched.Scope, d delivery) {
 }
 
 func (x *channel) selected(b *record.Batch) ([]int32, error) {
-	if x.Where == nil {
-		all := make([]int32, b.Rows())
-		for i := range all {
-			all[i] = int32(i)
-		}
-		return all, nil
-	}
-	rows, rejected := x.Where.Select(b, nil)
+	rows, rejected := record.Selected(b, x.Where)
 	if len(rejected) > 0 {
 		if err := x.n.rejectRows("channel "+x.Name, b, rejected); err != nil {
 			return nil, err

@@ -76,7 +76,7 @@ func (p *Processor) Run(scope *sched.Scope) {
 // handle hands on what is left of one delivery. A batch that becomes empty is acknowledged: nothing waits for it.
 func (p *Processor) handle(scope *sched.Scope, d relay.Delivery[*record.Batch]) {
 	defer d.Rows.Release()
-	rows, rejected := p.selected(d.Rows)
+	rows, rejected := record.Selected(d.Rows, p.opts.Where)
 	out := d.Rows.Select(rows, p.mem)
 	ids := d.IDs.Select(rows)
 	if p.opts.Map != nil {
@@ -108,15 +108,4 @@ func (p *Processor) handle(scope *sched.Scope, d relay.Delivery[*record.Batch]) 
 		return
 	}
 	d.Share.Ack()
-}
-
-func (p *Processor) selected(b *record.Batch) ([]int32, []*record.Rejection) {
-	if p.opts.Where != nil {
-		return p.opts.Where.Select(b, nil)
-	}
-	all := make([]int32, b.Rows())
-	for i := range all {
-		all[i] = int32(i)
-	}
-	return all, nil
 }

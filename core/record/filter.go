@@ -46,6 +46,19 @@ func (f *Filter) Select(b *Batch, rows []int32) ([]int32, []*Rejection) {
 	return rows, rejected
 }
 
+// Selected returns the rows of b for which where is true, in order, and those that it could not be evaluated on. A nil
+// condition selects every row.
+func Selected(b *Batch, where *Filter) ([]int32, []*Rejection) {
+	if where != nil {
+		return where.Select(b, nil)
+	}
+	rows := make([]int32, b.Rows())
+	for i := range rows {
+		rows[i] = int32(i)
+	}
+	return rows, nil
+}
+
 // Apply returns the selected rows as a batch that the caller releases.
 func (f *Filter) Apply(b *Batch, mem memory.Allocator) (*Batch, []*Rejection) {
 	rows, rejected := f.Select(b, make([]int32, 0, b.Rows()))
