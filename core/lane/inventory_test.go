@@ -6,7 +6,7 @@ import (
 )
 
 var _ = inventory.Owner("L1", "lane loop", (*lane.Lane[work, int])(nil),
-	inventory.Sim("L1/steps-do-not-overlap", "L1/reply-follows-commit", "L1/accepted-in-order-runs-in-order", "L1/close-answers-everybody",
+	inventory.Sim("L1/steps-do-not-overlap", "L1/reply-follows-commit", "L1/accepted-in-order-runs-in-order", "L1/close-answers-everybody", "L1/accepted-before-close-runs",
 		"L1/every-delivery-takes-effect-once", "L1/acknowledged-deliveries-survive-a-power-cut", "L1/held-delivery-is-answered-with-the-end"),
 	inventory.Exhaustive("L1/two-callers"),
 	inventory.Linear("L1/histories", "L1/real-histories"),
@@ -20,6 +20,8 @@ var _ = inventory.Owner("L1", "lane loop", (*lane.Lane[work, int])(nil),
 	inventory.Mutant("dequeue-before-reply", "the next request is taken and run before the reply to the last one",
 		inventory.RejectedBy("L1/accepted-in-order-runs-in-order", "invariant L1.I3"),
 		inventory.RejectedBy("L1/two-callers", "invariant L1.I3")),
+	inventory.Mutant("close-drops-the-queue", "a closing lane ends without running what it had accepted",
+		inventory.RejectedBy("L1/accepted-before-close-runs", "assertion L1.close")),
 	inventory.Reason(inventory.LaneModel, "a lane's sequential history is its queue; P judges it with that model"),
 	inventory.Reason(inventory.LaneDeadlock, "a lane waits for its queue alone and takes no lock; L2 has the workload of queues"),
 	inventory.Reason(inventory.LaneSpec, "arrives with issue 5"),

@@ -60,7 +60,7 @@ type Hop[Q any] struct {
 //	Hot path       two channel operations a request on each side; the evidence is plain memory.
 //
 // Model: none (its sequential history is the queue itself) · Checks TestSimL1*, TestExhaustL1*, TestLinearL1*
-// Mutants L1.reply-before-commit, L1.two-workers, L1.dequeue-before-reply
+// Mutants L1.reply-before-commit, L1.two-workers, L1.dequeue-before-reply, L1.close-drops-the-queue
 type Lane[Q, R any] struct {
 	s       sched.Scheduler
 	id      int

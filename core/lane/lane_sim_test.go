@@ -157,6 +157,26 @@ func TestSimL1CloseAnswersEverybody(t *testing.T) {
 	})
 }
 
+// What was accepted before Close runs, however the end of the lane and its queue meet: nobody who has a Pending by then is told
+// that the lane stopped.
+func TestSimL1AcceptedBeforeCloseRuns(t *testing.T) {
+	sim.Check(t, "L1/accepted-before-close-runs", func(w *sim.World) {
+		c := newCounters(w, "a")
+		r := start(w, lane.Options{Queue: 3}, c.prepare)
+		var pending []*lane.Pending[work, int]
+		for i := range 3 {
+			p, err := r.Accept(w.Scope(), "a", work{"a", i})
+			w.NoError(err)
+			pending = append(pending, p)
+		}
+		r.Close()
+		for i, p := range pending {
+			got, err := p.Wait(w.Scope())
+			w.Require(err == nil && got.Reply == i+1, "L1.close", "request %d, accepted before Close, ended with %d, %v", i, got.Reply, err)
+		}
+	})
+}
+
 // Two callers and one lane, every schedule.
 func TestExhaustL1TwoCallers(t *testing.T) {
 	sim.Exhaust(t, "L1/two-callers", func(w *sim.World) {

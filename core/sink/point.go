@@ -94,7 +94,8 @@ func (o Options) Validate() error {
 //	Waits         the point's task for units, then for its files and the store, none of which waits for it.
 //
 // Checks TestSimG6Crash*, TestSimG6Point* · Mutants G6.acknowledge-before-commit, G6.skip-truncate, G6.skip-fsync,
-// G6.commit-before-write, G6.adopt-after-write, G6.unknown-is-failure, G6.keep-refused-data
+// G6.commit-before-write, G6.adopt-after-write, G6.unknown-is-failure, G6.keep-refused-data,
+// G6.undo-first-file
 type Point struct {
 	s      sched.Scheduler
 	store  Store

@@ -2,6 +2,7 @@ package sink_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 	"github.com/millrace-dev/millrace/core/sink/vfs"
 	"github.com/millrace-dev/millrace/core/store"
 	"github.com/millrace-dev/millrace/core/store/memory"
+	"github.com/millrace-dev/millrace/core/store/step"
 	"github.com/millrace-dev/millrace/sim"
 )
 
@@ -39,13 +41,19 @@ func newOutside(w *sim.World, rows int, faults memory.Options) *outside {
 // settled is the source's view of one unit.
 type settled struct {
 	outcome sched.WriteOnce[error]
+	refused func() // when set, is called in the moment of a refusal that is no fence
 }
 
 func newSettled(s sched.Scheduler) *settled {
 	return &settled{outcome: sched.NewWriteOnce[error](s, "settled")}
 }
 
-func (r *settled) Settled(err error) { r.outcome.Set(err) }
+func (r *settled) Settled(err error) {
+	if r.refused != nil && err != nil && !errors.Is(err, sink.ErrFenced) {
+		r.refused()
+	}
+	r.outcome.Set(err)
+}
 
 func line(id int) []byte { return fmt.Appendf(nil, "row %d\n", id) }
 
@@ -91,6 +99,7 @@ func (o *outside) send(scope *sched.Scope, p *sink.Point, id int) {
 		return
 	}
 	reply := newSettled(o.w.Scheduler())
+	reply.refused = o.clean
 	u := p.NewUnit([]store.Row{{Space: "keys", Key: key}}, reply)
 	u.Stage(0, line(id))
 	u.Stage(1, line(id))
@@ -99,6 +108,25 @@ func (o *outside) send(scope *sched.Scope, p *sink.Point, id int) {
 	o.w.NoError(ended)
 	if err == nil {
 		o.acked[id] = true
+	}
+}
+
+// clean is I5: when a unit is refused, each file is as long as its committed length says, and a reader sees nothing of the unit.
+func (o *outside) clean() {
+	var d step.Dump
+	o.w.NoError(o.engine.Peek(func(v step.View) (err error) {
+		d, err = step.Inspect(v)
+		return err
+	}))
+	committed := map[string]int{}
+	for _, row := range d.Rows {
+		if row.Space == sink.LengthSpace {
+			committed[row.Key] = int(binary.BigEndian.Uint64(row.Value))
+		}
+	}
+	for _, file := range files {
+		n := len(o.disk.Content(file))
+		o.w.Require(n == committed[file], "G6.I5", "a unit was refused, and %s has %d bytes, %d of them committed", file, n, committed[file])
 	}
 }
 
