@@ -2,6 +2,7 @@ package claim_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/millrace-dev/millrace/core/sched"
 	"github.com/millrace-dev/millrace/core/store"
 	"github.com/millrace-dev/millrace/core/store/memory"
+	"github.com/millrace-dev/millrace/core/store/step"
 	"github.com/millrace-dev/millrace/sim"
 )
 
@@ -198,4 +200,79 @@ func TestSimL3OwnerIsOneLaneOfOneIncarnation(t *testing.T) {
 			}
 		})
 	})
+}
+
+// A claim that was given back and taken again after the sweep listed it is somebody's live claim: the sweep frees what it saw,
+// and leaves that one alone. The listing is held up until the instance has its new holder.
+func TestSimL3SweepLeavesTheNextClaim(t *testing.T) {
+	sim.Check(t, "L3/sweep-leaves-the-next-claim", func(w *sim.World) {
+		r := newRig(w, memory.Options{}, instance)
+		s := w.Scheduler()
+		first, err := r.lane(1).claims.Take(w.Scope(), instance)
+		w.NoError(err)
+		w.NoError(s.Sleep(w.Scope(), "age", time.Minute))
+		before := s.Now()
+		listed := &slowListing{Claims: r.st, listed: sched.NewNotify(s, "listed"), moved: sched.NewNotify(s, "moved"), scope: w.Scope()}
+		w.Go("sweep", func() {
+			n, err := claim.Sweep(w.Scope(), listed, before)
+			w.NoError(err)
+			w.Require(n == 0, "L3.I7", "the sweep freed %d claims, and the one that it listed was gone", n)
+		})
+		w.NoError(listed.listed.Wait(w.Scope()))
+		w.NoError(first.Free())
+		second, err := r.lane(2).claims.Take(w.Scope(), instance)
+		w.NoError(err)
+		listed.moved.One()
+		w.Join()
+		err = second.Commit(w.Scope(), &store.Step{Cause: "c2.0", Status: store.Running, Snapshot: []byte("c2.0 ")})
+		w.Require(err == nil, "L3.I7", "a claim younger than the sweep's listing was freed: %v", err)
+		r.told = append(r.told, "c2.0")
+		w.Finally(r.settled)
+	})
+}
+
+// slowListing holds up a sweep between its listing and what it does with it.
+type slowListing struct {
+	store.Claims
+	listed, moved sched.Notify
+	scope         *sched.Scope
+}
+
+func (l *slowListing) Claimed(scope *sched.Scope, after store.InstanceID, limit int) ([]store.Head, store.Ticket, error) {
+	heads, ticket, err := l.Claims.Claimed(scope, after, limit)
+	l.listed.One()
+	return heads, ticket, errors.Join(err, l.moved.Wait(l.scope))
+}
+
+// More claims than one transaction of a reclaim and one listing of a sweep take: all are freed, and no record is left.
+func TestSimL3EveryClaimOfAnEarlierLifeIsFreed(t *testing.T) {
+	const instances = 1100 // more than a batch of 1000, and several pages of 256
+	sim.Check(t, "L3/every-claim-of-an-earlier-life-is-freed", func(w *sim.World) {
+		st, engine := memory.Open(w.Scheduler(), memory.Options{})
+		for i := range instances {
+			id := store.InstanceID(fmt.Sprintf("i%04d", i))
+			w.NoError(engine.Plant(given(id)))
+			_, _, err := st.Take(w.Scope(), id, 1, store.Owner{Replica: "gone", Incarnation: 1})
+			w.NoError(err)
+		}
+		reclaim := w.Choose("reclaim", 2) == 1
+		if reclaim {
+			_, err := step.Reclaim(w.Scope(), engine)
+			w.NoError(err)
+		} else {
+			n, err := claim.Sweep(w.Scope(), st, w.Scheduler().Now().Add(time.Second))
+			w.NoError(err)
+			w.Require(n == instances, "L3.I5", "the sweep freed %d of %d claims", n, instances)
+		}
+		held, _, err := st.Claimed(w.Scope(), "", 1)
+		w.NoError(err)
+		w.Require(len(held) == 0, "L3.I5", "a claim of an earlier life is held: %v", held)
+		records := 0
+		w.NoError(engine.Peek(func(v step.View) error {
+			d, err := step.Inspect(v)
+			records = len(d.Records)
+			return err
+		}))
+		w.Require(records == 0 || !reclaim, "L3.I5", "%d records of an earlier life are left", records)
+	}, sim.Runs(4), sim.Strategies("random"))
 }

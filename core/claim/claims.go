@@ -30,6 +30,7 @@ import (
 //	I4  The commit frees the claim itself: no state shows a step committed and its claim still held.
 //	I5  After a hold ended, however it ended, the row does not carry its claim, as soon as the store answers.
 //	I6  An owner names one lane of one incarnation of one replica.
+//	I7  A sweep frees the claims that it listed, all of them, and none that was taken since.
 //
 //	Orders         Take: read the epoch → compare and set → read the instance. Nothing is read before it is ours.
 //	Linearization  Take, Commit, Free: the store's commit. A refused Take: its read of the row, or the comparison.
