@@ -28,6 +28,7 @@ import (
 //	I1  A delivery takes effect at most once per channel.
 //	I2  A delivery is acknowledged, as effect or as duplicate, only when its effect is durable.
 //	I3  An attempt that did not commit leaves no trace: a later attempt takes effect.
+//	I4  An answer that rests on absence leaves only when what made it absent is durable.
 //
 //	Orders         read the receipt → wait for its ticket → answer. Commit durable → answer.
 //	Linearization  An effect at the step's commit; a duplicate at the read of the receipt.

@@ -7,9 +7,11 @@ import (
 	"time"
 
 	"github.com/millrace-dev/millrace/core/claim"
+	"github.com/millrace-dev/millrace/core/inbox"
 	"github.com/millrace-dev/millrace/core/sched"
 	"github.com/millrace-dev/millrace/core/store"
 	"github.com/millrace-dev/millrace/core/store/memory"
+	"github.com/millrace-dev/millrace/core/store/step"
 	"github.com/millrace-dev/millrace/sim"
 )
 
@@ -150,5 +152,55 @@ func TestSimL7CrashedStaysDeliverable(t *testing.T) {
 			w.Require(x.acknowledged["d1"], "L7.I3", "the delivery was not acknowledged in the end")
 			x.judge()
 		})
+	}, sim.Runs(300))
+}
+
+// A commit that says duplicate is no answer by itself: without a receipt nobody knows what took effect, and the delivery is
+// neither acknowledged nor marked.
+func TestSimL7DuplicateNeedsAReceipt(t *testing.T) {
+	sim.Check(t, "L7/duplicate-needs-a-receipt", func(w *sim.World) {
+		x := newWorld(w, memory.Options{})
+		me := store.Owner{Replica: "a", Lane: 1, Incarnation: 1}
+		committer := step.NewCommitter(w.Scheduler(), x.st, me)
+		answer, err := inbox.New(w.Scheduler(), x.st).Attempt(w.Scope(), delivery(1), 0, func(receipt *store.Receipt) error {
+			return committer.Commit(w.Scope(), &store.Step{ // the instance is there: its receipt was forgotten
+				Cause: "1", Spawn: true, Status: store.Running, Inbox: receipt, Claim: store.Claim{Instance: instance, Owner: me, Epoch: 1},
+			})
+		})
+		w.Require(errors.Is(err, store.ErrDuplicate), "L7.I2", "acknowledged without a receipt: %+v, %v", answer, err)
+	})
+}
+
+// An answer that rests on absence waits for what made it absent: a crash would bring the wait back, and with it somebody whom the
+// delivery was for.
+func TestSimL7AbsenceIsDurable(t *testing.T) {
+	sim.Check(t, "L7/absence-is-durable", func(w *sim.World) {
+		st, engine := memory.Open(w.Scheduler(), memory.Options{Latency: 3 * time.Millisecond, Only: []string{"commit", "sync"}})
+		w.NoError(engine.Plant(&store.Step{
+			Cause: "given", Spawn: true, Status: store.Running,
+			Claim: store.Claim{Instance: instance, Owner: store.Owner{Replica: "given"}},
+			Inbox: &store.Receipt{Delivery: store.Delivery{Channel: "given", ID: "i"}},
+			Open:  []store.Wait{{Generation: 1, Element: "e", Channel: "c", Key: "k"}},
+		}))
+		w.Go("lane", func() {
+			me := store.Owner{Replica: "a", Lane: 1, Incarnation: 1}
+			w.NoError(claim.New(w.Scheduler(), st, step.NewCommitter(w.Scheduler(), st, me), me).With(w.Scope(), instance, func(h *claim.Hold) error {
+				return h.Commit(w.Scope(), &store.Step{Cause: "1", Status: store.Running, Close: []uint64{1}})
+			}))
+		})
+		b := inbox.New(w.Scheduler(), st)
+		for range 8 {
+			if _, _, err := st.Resolve(w.Scope(), "c", "k"); !errors.Is(err, store.ErrNotFound) {
+				w.NoError(errors.Join(err, w.Scheduler().Sleep(w.Scope(), "again", time.Millisecond)))
+				continue
+			}
+			w.NoError(b.Absent(w.Scope()))
+			w.NoError(engine.PeekDurable(func(v step.View) error {
+				d, err := step.Inspect(v)
+				w.Require(len(d.Aliases) == 0, "L7.I4", "answered from absence, and a crash may bring back %v", d.Aliases)
+				return err
+			}))
+			return
+		}
 	}, sim.Runs(300))
 }

@@ -24,6 +24,7 @@ type entry struct {
 	offers   int       // since the last outcome: 1 while a lane has it, else 0
 	refusals int
 	until    time.Time // not offered again before; zero while offered
+	seen     uint64    // the last look that showed its row
 }
 
 // book remembers the timers that are with a lane or wait for their next attempt. It is plain memory of
@@ -32,7 +33,8 @@ type book struct {
 	options Options
 	entries []*entry
 	byWait  map[wait]*entry
-	with    int // entries that are with a lane
+	with    int    // entries that are with a lane
+	looks   uint64 // at the store so far
 }
 
 func newBook(o Options) book { return book{options: o, byWait: make(map[wait]*entry)} }
@@ -45,18 +47,20 @@ func (b *book) room() int { return b.options.Lanes * b.options.Batch }
 // scanLimit is how many due rows to read so that the ones already remembered cannot hide all others.
 func (b *book) scanLimit() int { return min(b.room()+len(b.entries), store.MaxScan) }
 
+// mayOffer notes that this look has shown the timer, and reports whether a lane may have it now.
 func (b *book) mayOffer(t store.Timer, now time.Time) bool {
 	e := b.byWait[waitOf(t)]
 	if e == nil {
 		return len(b.entries) < (1+deferredRoom)*b.room()
 	}
+	e.seen = b.looks
 	return e.offers == 0 && !e.until.After(now)
 }
 
 func (b *book) offered(t store.Timer, now time.Time) {
 	e := b.byWait[waitOf(t)]
 	if e == nil {
-		e = &entry{wait: waitOf(t), due: t.Due}
+		e = &entry{wait: waitOf(t), due: t.Due, seen: b.looks}
 		b.byWait[e.wait] = e
 		b.entries = append(b.entries, e)
 	}
@@ -88,11 +92,11 @@ func (b *book) deferred(t store.Timer, now time.Time) {
 	e.until = now.Add(delay)
 }
 
-// forgetUnseen drops the deferred entries whose time has come and whose row a complete scan did not show:
-// those that it did show have just been offered, or wait for room and are offered anew later.
+// forgetUnseen drops the deferred entries whose time has come and whose row a complete scan did not show. Those that it did
+// show have just been offered, or wait for room and keep their refusals meanwhile.
 func (b *book) forgetUnseen(now time.Time) {
 	for _, e := range slices.Clone(b.entries) {
-		if e.offers == 0 && !e.until.After(now) {
+		if e.offers == 0 && e.seen != b.looks && !e.until.After(now) {
 			b.forget(e)
 		}
 	}

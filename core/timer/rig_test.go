@@ -60,11 +60,19 @@ type node struct {
 	r      *rig
 	claims []*claim.Claims
 	timers *timer.Timers
-	hold   func(store.Timer) // runs on the lane's task before the claim is taken
+	// Both run on the lane's task before the claim is taken.
+	hold    func(store.Timer)
+	refuses func(store.Timer) bool
 }
 
 func (r *rig) start(scope *sched.Scope, o timer.Options) *node {
-	n := &node{r: r, hold: func(store.Timer) {}}
+	n := r.build(scope, o)
+	n.timers.Start(scope)
+	return n
+}
+
+func (r *rig) build(scope *sched.Scope, o timer.Options) *node {
+	n := &node{r: r, hold: func(store.Timer) {}, refuses: func(store.Timer) bool { return false }}
 	incarnation, err := r.st.Incarnate(scope)
 	r.NoError(err)
 	for id := range uint32(2) {
@@ -77,7 +85,6 @@ func (r *rig) start(scope *sched.Scope, o timer.Options) *node {
 	n.timers, err = timer.New(r.Scheduler(), o, r, ownerLane, n.fire)
 	r.NoError(err)
 	r.Own(n.timers)
-	n.timers.Start(scope)
 	return n
 }
 
@@ -85,6 +92,9 @@ func (r *rig) start(scope *sched.Scope, o timer.Options) *node {
 func (n *node) fire(scope *sched.Scope, t store.Timer) timer.Outcome {
 	n.hold(t)
 	outcome := timer.Refused
+	if n.refuses(t) {
+		return outcome
+	}
 	err := n.claims[ownerLane(t.Instance)].With(scope, t.Instance, func(h *claim.Hold) error {
 		in, _, err := h.Load(scope)
 		if err != nil {

@@ -53,7 +53,7 @@ type Fire func(scope *sched.Scope, t store.Timer) Outcome
 //	               room in the lane's queue and for its reply. All until the scope ends.
 //	Hot path       Armed is one atomic load, and one channel operation when the timer is next.
 //
-// Model models/timer.go · Checks TestSimL10*, TestModelL10* · Mutants L10.remove-before-commit, L10.skip-overdue
+// Model models/timer.go · Checks TestSimL10*, TestModelL10* · Mutants L10.*
 type Timers struct {
 	s       sched.Scheduler
 	options Options
@@ -135,6 +135,7 @@ func (t *Timers) scan(scope *sched.Scope) {
 func (t *Timers) offerDue(scope *sched.Scope, now time.Time) time.Time {
 	latest := now.Add(t.options.Poll)
 	b := t.book.Edit()
+	b.looks++
 	limit := b.scanLimit()
 	due, _, err := t.source.Timers(scope, store.Timer{}, now, limit)
 	if err != nil {

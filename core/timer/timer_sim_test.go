@@ -1,6 +1,7 @@
 package timer_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -121,4 +122,31 @@ func TestSimL10ArmedTimerIsNoticed(t *testing.T) {
 		w.NoError(s.Sleep(w.Scope(), "patience", 12*time.Minute))
 		r.settled("b")
 	}, sim.Runs(500))
+}
+
+// Refused timers are brought again after the backoff and not at the next look; it doubles with each refusal in a row up to
+// its bound, also for those that find no room at their lane when their time comes.
+func TestSimL10RefusalsBackOff(t *testing.T) {
+	sim.Check(t, "L10/refusals-back-off", func(w *sim.World) {
+		r := newRig(w, memory.Options{})
+		attempts := map[store.InstanceID][]time.Duration{}
+		n := r.build(w.Scope(), timer.Options{Batch: 1, Poll: time.Hour, Backoff: time.Second, MaxBackoff: 8 * time.Second})
+		n.refuses = func(t store.Timer) bool {
+			attempts[t.Instance] = append(attempts[t.Instance], w.Scheduler().Now().Sub(r.begun))
+			return len(attempts[t.Instance]) < 7
+		}
+		for _, id := range []store.InstanceID{"a", "c", "e"} { // one lane
+			r.park(id, time.Second)
+		}
+		n.timers.Start(w.Scope())
+		w.NoError(w.Scheduler().Sleep(w.Scope(), "patience", patience))
+		want := []time.Duration{1, 2, 4, 8, 16, 24, 32}
+		for i := range want {
+			want[i] *= time.Second
+		}
+		for _, id := range []store.InstanceID{"a", "c", "e"} {
+			w.Require(slices.Equal(attempts[id], want), "L10.backoff", "%s was brought at %v, want %v", id, attempts[id], want)
+		}
+		r.settled("a", "c", "e")
+	})
 }
