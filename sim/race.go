@@ -196,6 +196,9 @@ func (b *backend) Access(h *sched.Hook, write bool) {
 	}
 	w.hash = mix(w.hash, uint64(op)<<56|uint64(t.id)<<32|uint64(h.ID), 0)
 	if w.slow {
+		if w.tracing {
+			t.where, t.tick = callers(2), t.clock.at(t.id)
+		}
 		w.observe(t, h, op, 0)
 	}
 	if !w.clocksOn {
@@ -203,7 +206,7 @@ func (b *backend) Access(h *sched.Hook, write bool) {
 	}
 	a := access{task: t, tick: t.clock.at(t.id), step: w.steps}
 	if w.tracing {
-		a.where = callers(2)
+		a.where = t.where
 	}
 	w.race(o, a, write)
 }
@@ -243,6 +246,9 @@ func (w *World) raced(o *object, before, now *access, kind string, write bool) {
 	msg := fmt.Sprintf("%s of %s by task %d %q at step %d%s\nand %s by task %d %q at step %d%s\nare not ordered: nothing released after the first is acquired before the second",
 		kind, o.hook.Name, before.task.id, before.task.name, before.step, stackText(before.where),
 		second, now.task.id, now.task.name, now.step, stackText(now.where))
+	if w.tracing {
+		msg += w.missing(before, now)
+	}
 	w.fail("race", o.hook.Name, msg)
 	w.yieldTo(w.current, nil)
 }

@@ -52,6 +52,7 @@ type task struct {
 
 	clock  vclock
 	where  []uintptr // stack at the last point, when tracing
+	tick   uint32    // of its own clock at that point, when tracing
 	key    uint64    // the same in every execution: path of births
 	kids   int
 	prio   int64 // PCT
@@ -129,6 +130,7 @@ func (c *coroutine) run(t *task) {
 func (w *World) begin(t *task) {
 	w.hash = mix(w.hash, uint64(sched.OpStart)<<56|uint64(t.id), 0)
 	if w.slow {
+		t.tick = t.clock.at(t.id)
 		w.observe(t, nil, sched.OpStart, 0)
 	}
 }

@@ -24,6 +24,10 @@ type event struct {
 	where  []uintptr
 	note   string
 	edge   bool // ordered after the object's last operation by another task
+
+	// With vector clocks: the task's own count before the operation, and its clock after it.
+	tick  uint32
+	clock []uint32
 }
 
 // arrive is the slow part of a point: what tracing and identity checks need.
@@ -32,7 +36,7 @@ func (w *World) arrive(t *task) {
 		w.foreign(t)
 	}
 	if w.tracing {
-		t.where = callers(3)
+		t.where, t.tick = callers(3), t.clock.at(t.id)
 	}
 }
 
@@ -47,10 +51,15 @@ func (w *World) observe(t *task, h *sched.Hook, op sched.Op, result uint64) {
 		}
 	}
 	if w.tracing {
-		w.trace = append(w.trace, event{
+		e := event{
 			step: w.steps, task: t.id, name: t.name, op: op, object: objectName(h),
-			result: result, now: w.now, where: t.where, edge: acquires(op, result),
-		})
+			result: result, now: w.now, where: t.where, edge: acquires(op, result), tick: t.tick,
+		}
+		if w.clocksOn {
+			e.clock = append([]uint32{}, t.clock.v...)
+		}
+		w.trace = append(w.trace, e)
+		t.tick = t.clock.at(t.id) // for an operation without a point of its own
 	}
 }
 
