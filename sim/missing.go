@@ -63,7 +63,7 @@ func learned(earlier, clock []uint32, self int32) bool {
 }
 
 func clockAt(clock []uint32, id int32) uint32 {
-	if int(id) < len(clock) {
+	if uint(id) < uint(len(clock)) {
 		return clock[id]
 	}
 	return 0

@@ -10,7 +10,7 @@ import (
 type vclock struct{ v []uint32 }
 
 func (c *vclock) at(id int32) uint32 {
-	if int(id) < len(c.v) {
+	if uint(id) < uint(len(c.v)) { // also for the clock, whose id is negative
 		return c.v[id]
 	}
 	return 0
