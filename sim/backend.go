@@ -77,7 +77,7 @@ func (b *backend) Block(a sched.Arm) sched.Grant {
 		runtime.Goexit()
 	}
 	t := w.current
-	t.op, t.h, t.slot = a.Op, a.H, a.Slot
+	t.op, t.h, t.slotted = a.Op, a.H, a.Slot
 	if w.slow {
 		w.arrive(t)
 	}
@@ -184,7 +184,7 @@ func (w *World) meet(t *task, o *object, op sched.Op) sched.Grant {
 	for range w.draw(uint64(o.partners(op, t))) {
 		p = o.partner(op, t, p.id)
 	}
-	index, slot := 0, p.slot
+	index, slot := 0, p.slotted
 	for i := range p.arms {
 		if p.group == nil && p.arms[i].H == &o.hook && p.arms[i].Op == op {
 			index, slot = i, p.arms[i].Slot
@@ -283,7 +283,7 @@ func (w *World) takeArm(t *task) sched.Grant {
 	w.leaveArms(t)
 	i := w.readyArm(t)
 	a := t.arms[i]
-	t.op, t.h, t.slot = a.Op, a.H, a.Slot
+	t.op, t.h, t.slotted = a.Op, a.H, a.Slot
 	if a.W != nil {
 		w.receiveTicket(t, a.W)
 		return sched.Grant{Index: i}

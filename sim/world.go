@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -31,7 +32,6 @@ type World struct {
 	live    int
 	dead    int // tasks of crashed nodes, still to be unwound
 	current *task
-	next    *task
 	steps   int
 	points  uint64
 	hash    uint64
@@ -72,8 +72,9 @@ type World struct {
 	aborting bool
 	goexit   *task
 
-	pool []*coroutine
-	beat *atomic.Uint64 // executions begun, for the watchdog
+	pool   []*coroutine
+	driver slot           // where the one is parked who begins and ends executions
+	beat   *atomic.Uint64 // executions begun, for the watchdog
 }
 
 // phase is how far the end of an execution has come.
@@ -95,7 +96,7 @@ func (w *World) reset(s strategy, seed uint64) {
 	w.tasks, w.ready, w.open = w.tasks[:0], w.ready[:0], w.open[:0]
 	w.objects = w.objects[:0]
 	w.dead = 0
-	w.live, w.current, w.next, w.steps = 0, nil, nil, 0
+	w.live, w.current, w.steps = 0, nil, 0
 	w.hash = 0x6A09E667F3BCC908
 	w.now, w.timers, w.timerSeq = 0, w.timers[:0], 0
 	w.clockTask = task{id: -1, name: "clock"}
@@ -115,9 +116,9 @@ func (w *World) reset(s strategy, seed uint64) {
 // run is one execution: it returns when every task has ended or a verdict was found.
 func (w *World) run() {
 	w.spawn("main", func() { w.body(w) }, true)
-	w.next = w.tasks[0]
-	for w.next != nil {
-		w.resume(w.next)
+	w.driver.park(w.slotOf(w.tasks[0]))
+	if w.goexit != nil {
+		runtime.Goexit() // a task did, and the driver was not the one to be told by iter.Pull
 	}
 	w.conclude()
 }

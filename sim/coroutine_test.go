@@ -1,0 +1,68 @@
+package sim_test
+
+import (
+	"runtime"
+	"testing"
+
+	"github.com/millrace-dev/millrace/core/sched"
+	"github.com/millrace-dev/millrace/sim"
+)
+
+// After some hand-overs each goroutine is parked in another's iterator, so that one that ends on its own wakes somebody else than the
+// driver. Whoever that is, the verdict must be the same and nobody may be left over (Main looks for goroutines).
+func TestGoexitAfterHandOvers(t *testing.T) {
+	body := func(w *sim.World) {
+		n := sched.NewInt64(w.Scheduler(), "n", 0)
+		for range 5 {
+			w.Go("worker", func() {
+				defer n.Load() // unwinds further, and must not go on
+				for range 6 {
+					n.Add(1)
+				}
+			})
+		}
+		w.Go("quitter", func() {
+			for range 4 {
+				n.Add(1)
+			}
+			runtime.Goexit()
+		})
+		w.Join()
+	}
+	for seed := range uint64(200) {
+		r, err := sim.Explore("goexit", "random", body, sim.Runs(3), sim.Seed(seed), sim.Cores(1))
+		if err != nil || r.Failure == nil || r.Failure.Verdict() != "panic quitter" {
+			t.Fatalf("seed %d: %+v, %v", seed, r.Failure, err)
+		}
+	}
+}
+
+// A world whose execution failed in the middle goes on with the coroutines that are left.
+func TestExecutionsAfterAFailure(t *testing.T) {
+	body := func(fails bool) func(w *sim.World) {
+		return func(w *sim.World) {
+			n := sched.NewInt64(w.Scheduler(), "n", 0)
+			for i := range 6 {
+				w.Go("worker", func() {
+					for range 5 {
+						n.Add(1)
+					}
+					if i == 3 && fails {
+						w.Fatalf("stop")
+					}
+				})
+			}
+			w.Join()
+		}
+	}
+	for seed := range uint64(100) {
+		bad, err := sim.Explore("bad", "random", body(true), sim.Runs(2), sim.Seed(seed), sim.Cores(1))
+		if err != nil || bad.Failure == nil {
+			t.Fatalf("seed %d: %+v, %v", seed, bad, err)
+		}
+		good, err := sim.Explore("good", "random", body(false), sim.Runs(20), sim.Seed(seed), sim.Cores(1))
+		if err != nil || good.Failure != nil || good.Executions != 20 {
+			t.Fatalf("seed %d: %+v, %v", seed, good, err)
+		}
+	}
+}
