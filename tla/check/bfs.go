@@ -133,6 +133,8 @@ type worker struct {
 	packed    []packed
 	generated int64
 	succ      int
+	mixed     []uint64 // hashes of the variables of cur, once mixedCur says so
+	mixedCur  bool
 	err       error
 	taken     []int64
 	fresh     []int64
@@ -141,7 +143,7 @@ type worker struct {
 }
 
 func (s *search) newWorker(i int) *worker {
-	w := &worker{s: s, c: s.newCtx(), side: s.newCtx(), cur: node{id: noState}}
+	w := &worker{s: s, c: s.newCtx(), side: s.newCtx(), cur: node{id: noState}, mixed: make([]uint64, len(s.m.Prog.Vars))}
 	w.c.Worker, w.side.Worker = i, i
 	w.side.Regs = w.c.Regs
 	if s.m.next != nil {
@@ -214,7 +216,7 @@ func (w *worker) expandAll(nodes []node) bool {
 func (w *worker) expand(n node) bool {
 	s := w.s
 	c := w.c
-	w.cur, w.succ = n, 0
+	w.cur, w.succ, w.mixedCur = n, 0, false
 	c.Cur, c.Level, c.Action = n.vals, s.level, -1
 	clear(c.Next)
 	if w.rec != nil {
@@ -278,7 +280,7 @@ func (w *worker) successor(c *eval.Ctx) bool {
 	}
 	id, fresh := noState, true
 	if in {
-		fp, err := s.fingerprint(w.side, c.Next)
+		fp, err := w.fingerprint(c)
 		if err != nil {
 			w.err = err
 			s.report(&finding{verdict: Fault, err: err, from: w.cur.id, id: w.cur.id})
@@ -308,6 +310,20 @@ func (w *worker) successor(c *eval.Ctx) bool {
 		}
 	}
 	return false
+}
+
+// fingerprint hashes the next state of c.
+func (w *worker) fingerprint(c *eval.Ctx) (uint64, error) {
+	if w.s.m.view != nil {
+		return w.s.fingerprint(w.side, c.Next)
+	}
+	if !w.mixedCur {
+		for i, v := range w.cur.vals {
+			w.mixed[i] = mixVar(i, v.Hash())
+		}
+		w.mixedCur = true
+	}
+	return w.s.smallest(hashStep(w.cur.vals, c.Next, w.mixed), c.Next), nil
 }
 
 // stepInModel evaluates the constraints on a step.

@@ -206,6 +206,7 @@ type search struct {
 	run     *eval.Run
 	main    *eval.Ctx
 	table   *table
+	rows    *rows
 	graph   *graph
 	start   time.Time
 	level   int

@@ -17,7 +17,7 @@ func (m *Model) Run(opt Options) *Result {
 	if opt.Workers <= 0 {
 		opt.Workers = runtime.GOMAXPROCS(0)
 	}
-	s := &search{m: m, opt: opt, table: newTable(), start: time.Now(), rng: &rng{x: opt.Seed ^ 0x5bd1e995}}
+	s := &search{m: m, opt: opt, table: newTable(m.Prog.ReadsTrace()), start: time.Now(), rng: &rng{x: opt.Seed ^ 0x5bd1e995}}
 	s.res = &Result{Loop: -1, Warnings: m.Prog.Warnings}
 	s.run = s.newRun()
 	s.main = s.newCtx()

@@ -22,11 +22,29 @@ func (s *search) fingerprint(c *eval.Ctx, vals []value.Value) (uint64, error) {
 		}
 		return value.Mix(v.Hash()), nil
 	}
-	h := hashState(vals)
+	return s.smallest(hashState(vals), vals), nil
+}
+
+// smallest returns the least of the hash of a state and those of its permutations.
+func (s *search) smallest(h uint64, vals []value.Value) uint64 {
 	for _, p := range s.m.perms {
 		h = min(h, p.hashState(vals))
 	}
-	return h, nil
+	return h
+}
+
+// hashStep is the hash of next, which follows a state whose values are cur with the hashes mixed: only
+// the variables that changed are hashed.
+func hashStep(cur, next []value.Value, mixed []uint64) uint64 {
+	var h uint64
+	for i, v := range next {
+		if v == cur[i] {
+			h += mixed[i]
+		} else {
+			h += mixVar(i, v.Hash())
+		}
+	}
+	return h
 }
 
 func hashState(vals []value.Value) uint64 {

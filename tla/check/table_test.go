@@ -10,7 +10,7 @@ import (
 // TestTableNumbersEachFingerprintOnce inserts the same fingerprints from several goroutines.
 func TestTableNumbersEachFingerprintOnce(t *testing.T) {
 	const n, workers = 20_000, 4
-	tab := newTable()
+	tab := newTable(false)
 	var mu sync.Mutex
 	fresh := 0
 	var wg sync.WaitGroup
@@ -31,11 +31,12 @@ func TestTableNumbersEachFingerprintOnce(t *testing.T) {
 	if fresh != n || tab.len() != n {
 		t.Fatalf("%d fresh, %d numbered, expected %d", fresh, tab.len(), n)
 	}
+	all := tab.byNumber()
 	for i := range uint64(n) {
-		fp := max(value.Mix(i), 1)
+		fp := key(value.Mix(i))
 		e, ok := tab.find(fp)
-		if !ok || tab.ids.get(e.id) != fp || e.pred != uint32(i) {
-			t.Fatalf("fingerprint %x: entry %+v, found %v", fp, e, ok)
+		if !ok || all.get(e.id) != (row{fp, uint32(i)}) || e.pred != uint32(i) {
+			t.Fatalf("fingerprint %x: row %+v, found %v", fp, all.get(e.id), ok)
 		}
 	}
 }

@@ -15,13 +15,10 @@ var errReplay = errors.New("trace cannot be rebuilt: the specification is not de
 // path returns the numbers of the states from an initial state to id.
 func (s *search) path(id uint32) []uint32 {
 	var rev []uint32
+	all := s.allRows()
 	for id != noState && len(rev) <= s.table.len() {
 		rev = append(rev, id)
-		e, ok := s.table.find(s.table.ids.get(id))
-		if !ok {
-			break
-		}
-		id = e.pred
+		id = all.get(id).pred
 	}
 	for i, j := 0, len(rev)-1; i < j; i, j = i+1, j-1 {
 		rev[i], rev[j] = rev[j], rev[i]
@@ -29,21 +26,30 @@ func (s *search) path(id uint32) []uint32 {
 	return rev
 }
 
+// allRows returns the states by number; when they have to be collected, once after the search.
+func (s *search) allRows() *rows {
+	if s.table.live != nil {
+		return s.table.live
+	}
+	if s.rows == nil {
+		s.rows = s.table.byNumber()
+	}
+	return s.rows
+}
+
 // replay rebuilds the states along a path; a step to the same number may be a stutter.
 func (s *search) replay(path []uint32) ([]State, error) {
 	c := s.newCtx()
 	var out []State
+	all := s.allRows()
 	for i, id := range path {
-		want := s.table.ids.get(id)
+		want := all.get(id).fp
 		var st *State
 		match := func(vals []value.Value, action, place string) bool {
 			side := s.newCtx()
 			side.Level = i + 1
 			fp, err := s.fingerprint(side, vals)
-			if fp == 0 {
-				fp = 1
-			}
-			if err != nil || fp != want {
+			if err != nil || key(fp) != want {
 				return false
 			}
 			st = &State{Action: action, Place: place, vals: append([]value.Value(nil), vals...)}
@@ -229,7 +235,7 @@ func (s *search) currentTrace(c *eval.Ctx) []value.Value {
 		return nil
 	}
 	e, ok := s.table.find(fp)
-	if !ok {
+	if !ok || s.table.live == nil {
 		return nil
 	}
 	states, err := s.replay(s.path(e.id))

@@ -36,14 +36,19 @@ type Action struct {
 // Each enumerates the states the relation allows; emit is called with the assigned state in c and
 // returns true to stop.
 func (a *Action) Each(c *Ctx, emit func(c *Ctx) bool) error {
-	saved, savedEmit := c.f, c.emit
-	err := c.Guard(func() {
-		c.f = &Frame{s: make([]value.Value, a.fc.n)}
-		c.emit = emit
-		a.act(c)
-	})
-	c.f, c.emit = saved, savedEmit
+	saved, before := c.emit, c.f
+	c.emit = emit
+	err := c.run(a, before)
+	c.emit = saved
 	return err
+}
+
+func (c *Ctx) run(a *Action, before *Frame) (err error) {
+	defer c.guard(before, &err)
+	c.open(a.fc)
+	a.act(c)
+	c.close(a.fc, before)
+	return nil
 }
 
 // act compiles an action whose rest is k.

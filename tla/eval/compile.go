@@ -24,6 +24,7 @@ type compiler struct {
 	depth  int
 	late   []*symbol
 	worlds int
+	roots  int
 	pseudo map[*symbol]*symbol // inside ENABLED: slots for the next values of substituted expressions
 	rec    *actRecorder
 }
@@ -35,12 +36,21 @@ func (cp *compiler) newSlot(e env, name string) *symbol {
 	return s
 }
 
+// newRoot returns the frame of a root: what the checker evaluates by itself.
+func (cp *compiler) newRoot() *fctx {
+	cp.roots++
+	return &fctx{root: cp.roots - 1}
+}
+
 // mark returns the id below which slots are free in what is compiled from here on.
 func (cp *compiler) mark() int { return cp.nextID }
 
 func bound(n *node, mark int) {
-	if n.free >= mark {
-		n.free = noFree
+	switch {
+	case n.free >= mark:
+		n.free, n.last, n.slot = noFree, 0, nil
+	case n.last >= mark:
+		n.last = noFree // which others it reads is not known
 	}
 }
 
@@ -57,21 +67,32 @@ func (cp *compiler) compile(x syntax.Expr, e env) node {
 	}
 	e.top = false
 	n := cp.expr(x, e)
-	if n.lvl == 0 && n.closed() && !n.impure && !n.trivial {
-		return memo(n)
+	if n.lvl > 0 || n.impure || n.trivial {
+		return n
+	}
+	if n.closed() {
+		return cp.memo(n)
+	}
+	if n.free == n.last && n.slot != nil && builds(x) {
+		return cp.memoBySlot(n)
 	}
 	return n
 }
 
 // memo evaluates a constant on first use and keeps it.
-func memo(n node) node {
-	fn := n.fn
+func (cp *compiler) memo(n node) node {
+	fn, kept := n.fn, &cp.p.kept
 	var cell atomic.Pointer[value.Value]
 	get := func(c *Ctx) value.Value {
 		if v := cell.Load(); v != nil {
 			return *v
 		}
 		v := c.shareable(fn(c))
+		switch v.(type) {
+		case *value.Elems, *value.Fcn:
+			v = kept.Keep(v)
+		default:
+		}
 		cell.Store(&v)
 		return v
 	}
@@ -90,13 +111,17 @@ func (c *Ctx) shareable(v value.Value) value.Value {
 	}
 	if s, ok := v.(value.Set); ok {
 		if _, listed := v.(*value.Elems); !listed {
-			if n := s.Len(); n < 0 || n > 100_000 {
+			if n := s.Len(); n < 0 || n > maxListed {
 				return v
 			}
+			return value.Share(s)
 		}
 	}
 	return c.settle(v)
 }
+
+// maxListed bounds the size of a constant set that is kept listed.
+const maxListed = 100_000
 
 // maxEager bounds the domain of a constant function that is listed at once.
 const maxEager = 2000

@@ -46,6 +46,8 @@ type Ctx struct {
 	depth  int
 	locals map[*Frame]*Frame
 	memos  map[*recFcn]map[uint64][]memoEntry
+	// frames holds a frame for each compiled root that this goroutine evaluated; it is nil while in use.
+	frames []*Frame
 }
 
 // Run is the state of a run that specifications can read through TLCGet.
@@ -96,25 +98,28 @@ func (c *Ctx) fail(at *place, format string, args ...any) {
 
 // Guard calls f and returns a fault of evaluation as an error.
 func (c *Ctx) Guard(f func()) (err error) {
-	defer func() {
-		switch r := recover().(type) {
-		case nil:
-		case *Error:
-			err = r
-			c.depth = 0
-		case *value.Error:
-			e := &Error{Msg: r.Msg}
-			if c.at != nil {
-				e.File, e.Pos = c.at.file, c.at.pos
-			}
-			err = e
-			c.depth = 0
-		default:
-			panic(r)
-		}
-	}()
+	defer c.guard(c.f, &err)
 	f()
 	return nil
+}
+
+// guard is deferred: it turns a fault of evaluation into an error and goes back to the frame saved.
+func (c *Ctx) guard(saved *Frame, err *error) {
+	switch r := recover().(type) {
+	case nil:
+		return
+	case *Error:
+		*err = r
+	case *value.Error:
+		e := &Error{Msg: r.Msg}
+		if c.at != nil {
+			e.File, e.Pos = c.at.file, c.at.pos
+		}
+		*err = e
+	default:
+		panic(r)
+	}
+	c.f, c.depth = saved, 0
 }
 
 // Expr is a compiled expression with the number of slots its frame needs.
@@ -127,28 +132,45 @@ type Expr struct {
 	cp    *compiler
 }
 
-func (e *Expr) frame(c *Ctx) func() {
-	saved := c.f
-	c.f = &Frame{s: make([]value.Value, e.fc.n)}
-	return func() { c.f = saved }
+// open makes a cleared frame of fc the current one and returns the one before; close takes it back.
+func (c *Ctx) open(fc *fctx) *Frame {
+	before := c.f
+	for fc.root >= len(c.frames) {
+		c.frames = append(c.frames, nil)
+	}
+	if f := c.frames[fc.root]; f != nil && len(f.s) == fc.n {
+		c.frames[fc.root] = nil
+		clear(f.s)
+		c.f = f
+	} else {
+		c.f = &Frame{s: make([]value.Value, fc.n)}
+	}
+	return before
+}
+
+func (c *Ctx) close(fc *fctx, before *Frame) {
+	c.frames[fc.root], c.f = c.f, before
 }
 
 // Eval evaluates the expression.
 func (e *Expr) Eval(c *Ctx) (v value.Value, err error) {
-	err = c.Guard(func() {
-		defer e.frame(c)()
-		v = c.settle(e.fn(c))
-	})
-	return v, err
+	saved := c.f
+	defer c.guard(saved, &err)
+	c.open(e.fc)
+	// What is returned may hold on to the frame: it is not used again.
+	v = c.settle(e.fn(c))
+	c.f = saved
+	return v, nil
 }
 
 // Holds evaluates a predicate.
 func (e *Expr) Holds(c *Ctx) (ok bool, err error) {
-	err = c.Guard(func() {
-		defer e.frame(c)()
-		ok = e.pred(c)
-	})
-	return ok, err
+	saved := c.f
+	defer c.guard(saved, &err)
+	c.open(e.fc)
+	ok = e.pred(c)
+	c.close(e.fc, saved)
+	return ok, nil
 }
 
 // settle makes v fit to be kept: symbolic sets and lazy functions are listed and hashed.

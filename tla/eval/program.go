@@ -56,12 +56,17 @@ type Program struct {
 	modVals map[string]map[string]*symbol // module → name → value
 	assumes []assumption
 	cp      *compiler
+	kept    value.Interner
 	regs    bool
+	trace   bool
 	inGo    map[string]bool // modules whose text is ours, completed by operators in Go
 }
 
 // UsesRegisters reports whether compiled code calls TLCSet, whose registers all workers share.
 func (p *Program) UsesRegisters() bool { return p.regs }
+
+// ReadsTrace reports whether the specification reads the behavior that leads to a state.
+func (p *Program) ReadsTrace() bool { return p.trace }
 
 type assumption struct {
 	x  syntax.Expr

@@ -34,6 +34,7 @@ func (cp *compiler) fcnValue(s *symbol, e env) node {
 	bs, e3 := cp.paramBinders(s.def.Bounds, e2)
 	body := cp.compile(s.def.Body, e3)
 	s.self = before
+	body.slot = nil // it reads from the frame of the function
 	n.under(body)
 	bound(&n, mark)
 	share := n.lvl == 0 && n.closed()

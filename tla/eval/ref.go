@@ -427,7 +427,7 @@ func (cp *compiler) constant(s *symbol) *node {
 		c.f = saved
 		return v
 	}}
-	m := memo(framed)
+	m := cp.memo(framed)
 	s.cell = &m
 	return s.cell
 }

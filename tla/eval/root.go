@@ -47,7 +47,7 @@ func (p *Program) Compile(t Term) (x *Expr, err error) {
 }
 
 func (p *Program) compileTerm(t Term) *Expr {
-	fc := &fctx{}
+	fc := p.cp.newRoot()
 	p.cp.size, p.cp.depth = 0, 0
 	n := p.cp.compile(t.X, env{sc: t.sc, fc: fc})
 	return &Expr{fn: n.fn, pred: n.holds(&place{t.sc.file, t.X.Pos()}), fc: fc, Level: n.lvl, cp: p.cp}
@@ -65,7 +65,7 @@ func (p *Program) CompileInit(t Term) (a *Action, err error) {
 
 func (p *Program) compileAct(t Term, m mode, count bool) (a *Action, err error) {
 	defer catch(&err)
-	fc := &fctx{}
+	fc := p.cp.newRoot()
 	rec := &actRecorder{count: count}
 	p.cp.rec, p.cp.size, p.cp.depth = rec, 0, 0
 	defer func() { p.cp.rec = nil }()

@@ -85,6 +85,7 @@ func (s *scope) lookup(name string) *symbol {
 
 // fctx is the compile-time side of a Frame.
 type fctx struct {
+	root  int // of a frame without parent: which compiled root it belongs to
 	up    *fctx
 	n     int
 	def   *symbol
@@ -146,6 +147,8 @@ type node struct {
 	pred    Pred
 	lvl     int
 	free    int  // smallest id of a slot it reads, or noFree
+	last    int  // largest id of a slot it reads
+	slot    Fn   // reads the only slot it reads; meaningful when free == last
 	impure  bool // must not be evaluated only once
 	trivial bool // cheap enough to evaluate at each use
 	konst   value.Value
@@ -158,8 +161,17 @@ func (n *node) under(parts ...node) {
 	for _, p := range parts {
 		n.lvl = max(n.lvl, p.lvl)
 		n.free = min(n.free, p.free)
+		n.last = max(n.last, p.last)
+		if p.slot != nil {
+			n.slot = p.slot
+		}
 		n.impure = n.impure || p.impure
 	}
+}
+
+// reads adds a slot that the code of n reads in ways that only n knows.
+func (n *node) reads(id int) {
+	n.free, n.last = min(n.free, id), max(n.last, id)
 }
 
 func (n node) holds(at *place) Pred {

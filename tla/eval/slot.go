@@ -19,7 +19,7 @@ func (f *fctx) hops(owner *fctx) int {
 func slotNode(s *symbol, e env) node {
 	h := e.fc.hops(s.fc)
 	i, name := s.slot, s.name
-	n := node{free: s.id, trivial: true}
+	n := node{free: s.id, last: s.id, trivial: true}
 	if h < 0 {
 		at := e.place(syntax.Pos{})
 		n.fn = func(c *Ctx) value.Value {
@@ -30,7 +30,9 @@ func slotNode(s *symbol, e env) node {
 	}
 	if s.init != nil && s.kind != symOpSlot {
 		init := s.init.fn
-		n.lvl, n.free, n.impure = s.init.lvl, min(n.free, s.init.free), s.init.impure
+		n.lvl, n.impure = s.init.lvl, s.init.impure
+		n.reads(s.init.free)
+		n.last = max(n.last, s.init.last)
 		n.fn = lazySlot(h, i, init)
 		return n
 	}
@@ -42,6 +44,7 @@ func slotNode(s *symbol, e env) node {
 	default:
 		n.fn = func(c *Ctx) value.Value { return ancestor(c.f, h).s[i] }
 	}
+	n.slot = n.fn
 	return n
 }
 
@@ -88,7 +91,7 @@ func (cp *compiler) call(s *symbol, args []syntax.Expr, e env, pos syntax.Pos) n
 			callee := f.up.calls[key]
 			n.fn = callFn(callee, argFns, h+1, at)
 			n.lvl = max(n.lvl, s.lvlHint)
-			n.free = min(n.free, f.mark) // not a constant while the body is still being compiled
+			n.reads(f.mark) // not a constant while the body is still being compiled
 			return n
 		}
 	}
@@ -114,6 +117,7 @@ func (cp *compiler) call(s *symbol, args []syntax.Expr, e env, pos syntax.Pos) n
 		}
 		body := cp.compile(s.def.Body, e2)
 		bound(&body, mark)
+		body.slot = nil // it reads from the frame of the callee
 		ce.node = body
 		s.lvlHint = body.lvl
 	}
@@ -202,6 +206,7 @@ func (cp *compiler) closure(arg syntax.Expr, arity int, e env, whole *node) Fn {
 	}
 	body := cp.applyOp(arg, names, e2)
 	bound(&body, mark)
+	body.slot = nil // it reads from the frame of the closure
 	whole.under(body)
 	fn := body.fn
 	at := e.place(arg.Pos())
@@ -341,8 +346,11 @@ func (cp *compiler) callBuiltin(s *symbol, args []syntax.Expr, e env, at *place)
 	if len(args) != b.Arity {
 		loadFail(at.file, at.pos, "'%s' needs %d arguments, found %d", b.Name, b.Arity, len(args))
 	}
-	if b.Name == "TLCSet" {
+	switch b.Name {
+	case "TLCSet":
 		cp.p.regs = true
+	case "Trace":
+		cp.p.trace = true
 	}
 	if b.compile != nil {
 		return b.compile(cp, e, at, args)

@@ -8,13 +8,15 @@ import (
 	"sync/atomic"
 )
 
-// Codec writes values as bytes and reads them back, within one run: atoms and domains are written as
-// numbers that only this codec and its universe know. It is safe for use by several goroutines.
+// Codec writes values as bytes and reads them back, within one run: atoms, domains and the first
+// small values that it meets are written as numbers that only this codec and its universe know. It is
+// safe for use by several goroutines.
 type Codec struct {
-	u    *Universe
-	mu   sync.Mutex
-	ids  map[*Domain]uint64
-	list atomic.Pointer[[]*Domain]
+	u     *Universe
+	mu    sync.Mutex
+	ids   map[*Domain]uint64
+	list  atomic.Pointer[[]*Domain]
+	words dictionary
 }
 
 // NewCodec returns a codec for the atoms of u.
@@ -28,7 +30,12 @@ const (
 	tagSet
 	tagSeq
 	tagFcn
+	tagWord // a value of the dictionary
+	tagSmall
 )
+
+// tagSmall and the tags after it are the integers 0 and up.
+const maxSmall = 255 - int64(tagSmall)
 
 // maxDomains bounds how many domains are numbered; beyond it a domain is written with its function.
 const maxDomains = 1 << 16
@@ -64,28 +71,41 @@ func (c *Codec) Append(b []byte, v Value) ([]byte, error) {
 		}
 		return append(b, tagFalse), nil
 	case Int:
+		if x >= 0 && int64(x) <= maxSmall {
+			return append(b, tagSmall+byte(x)), nil
+		}
 		return binary.AppendVarint(append(b, tagInt), int64(x)), nil
 	case *Atom:
 		return binary.AppendUvarint(append(b, tagAtom), uint64(x.index)), nil
 	case *Elems:
+		if n := c.words.number(v, x.Hash(), &x.word, x.E); n > 0 {
+			return binary.AppendUvarint(append(b, tagWord), uint64(n)), nil
+		}
 		return c.appendList(append(b, tagSet), x.E)
 	case *Fcn:
-		if x.Dom == nil {
-			return c.appendList(append(b, tagSeq), x.Vals)
+		if n := c.words.number(v, x.Hash(), &x.word, x.Vals); n > 0 {
+			return binary.AppendUvarint(append(b, tagWord), uint64(n)), nil
 		}
-		id := c.domain(x.Dom)
-		b = binary.AppendUvarint(append(b, tagFcn), id)
-		var err error
-		if id == 0 {
-			if b, err = c.appendList(b, x.Dom.Keys); err != nil {
-				return b, err
-			}
-		}
-		return c.appendList(b, x.Vals)
+		return c.appendFcn(b, x)
 	case Set:
 		return c.Append(b, List(x))
 	}
 	return b, fmt.Errorf("encode %s: not a value of a state", KindName(v))
+}
+
+func (c *Codec) appendFcn(b []byte, x *Fcn) ([]byte, error) {
+	if x.Dom == nil {
+		return c.appendList(append(b, tagSeq), x.Vals)
+	}
+	id := c.domain(x.Dom)
+	b = binary.AppendUvarint(append(b, tagFcn), id)
+	var err error
+	if id == 0 {
+		if b, err = c.appendList(b, x.Dom.Keys); err != nil {
+			return b, err
+		}
+	}
+	return c.appendList(b, x.Vals)
 }
 
 func (c *Codec) appendList(b []byte, vals []Value) ([]byte, error) {
@@ -124,6 +144,21 @@ func (c *Codec) Read(b []byte) (Value, []byte, error) {
 			return nil, nil, errCodec
 		}
 		return (*list)[n], b[k:], nil
+	case tagWord:
+		n, k := binary.Uvarint(b)
+		v := c.words.get(n)
+		if k <= 0 || v == nil {
+			return nil, nil, errCodec
+		}
+		return v, b[k:], nil
+	case tagSet, tagSeq, tagFcn:
+		return c.readComposite(tag, b)
+	}
+	return MakeInt(int64(tag - tagSmall)), b, nil
+}
+
+func (c *Codec) readComposite(tag byte, b []byte) (Value, []byte, error) {
+	switch tag {
 	case tagSet:
 		vals, b, err := c.readList(b)
 		s := NewSorted(vals)
@@ -134,10 +169,8 @@ func (c *Codec) Read(b []byte) (Value, []byte, error) {
 		f := NewTuple(vals)
 		f.Hash()
 		return f, b, err
-	case tagFcn:
-		return c.readFcn(b)
 	}
-	return nil, nil, errCodec
+	return c.readFcn(b)
 }
 
 func (c *Codec) readFcn(b []byte) (Value, []byte, error) {

@@ -52,6 +52,7 @@ type Fcn struct {
 	Vals   []Value
 	sum    uint64
 	hashed bool
+	word   uint32 // number in a dictionary, accessed atomically
 }
 
 // Empty is the empty sequence, which is also the empty function.
@@ -163,12 +164,49 @@ func (f *Fcn) rawSum() uint64 {
 // Hash implements Value.
 func (f *Fcn) Hash() uint64 { return Mix(f.rawSum() ^ fcnSeed) }
 
+// block is a function and its values in one piece of memory.
+type block[A any] struct {
+	f    Fcn
+	vals A
+}
+
+// newFcn returns a function with room for n values; a short one takes one allocation, not two.
+func newFcn(n int) *Fcn {
+	switch n {
+	case 1:
+		b := &block[[1]Value]{}
+		b.f.Vals = b.vals[:]
+		return &b.f
+	case 2:
+		b := &block[[2]Value]{}
+		b.f.Vals = b.vals[:]
+		return &b.f
+	case 3:
+		b := &block[[3]Value]{}
+		b.f.Vals = b.vals[:]
+		return &b.f
+	case 4:
+		b := &block[[4]Value]{}
+		b.f.Vals = b.vals[:]
+		return &b.f
+	case 5, 6:
+		b := &block[[6]Value]{}
+		b.f.Vals = b.vals[:n:n]
+		return &b.f
+	case 7, 8:
+		b := &block[[8]Value]{}
+		b.f.Vals = b.vals[:n:n]
+		return &b.f
+	}
+	return &Fcn{Vals: make([]Value, n)}
+}
+
 // With returns f with the value at position i replaced; the hash is updated incrementally.
 func (f *Fcn) With(i int, v Value) *Fcn {
-	vals := make([]Value, len(f.Vals))
-	copy(vals, f.Vals)
-	vals[i] = v
-	g := &Fcn{Dom: f.Dom, Vals: vals}
+	g := newFcn(len(f.Vals))
+	g.Dom = f.Dom
+	copy(g.Vals, f.Vals)
+	g.Vals[i] = v
 	if f.hashed {
 		k := f.Key(i).Hash()
 		g.sum = f.sum - pairHash(k, f.Vals[i].Hash()) + pairHash(k, v.Hash())

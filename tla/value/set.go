@@ -24,6 +24,7 @@ type Elems struct {
 	E      []Value
 	sum    uint64
 	hashed bool
+	word   uint32 // number in a dictionary, accessed atomically
 }
 
 // EmptySet is the empty set.
@@ -102,13 +103,74 @@ func (s *Elems) Each(f func(Value) bool) bool {
 }
 
 func (s *Elems) find(v Value) (int, bool) {
-	if a, ok := v.(*Atom); ok && len(s.E) <= 6 {
-		for i, x := range s.E {
-			if y, ok := x.(*Atom); ok && y == a {
-				return i, true
-			}
+	if len(s.E) > maxScan {
+		return s.search(v)
+	}
+	i := unknown
+	switch x := v.(type) {
+	case *Atom:
+		i = s.scanAtoms(x)
+	case *Fcn:
+		i = s.scan(x)
+	default:
+	}
+	if i == unknown {
+		return s.search(v)
+	}
+	return i, i >= 0
+}
+
+// maxScan is the size up to which an element is looked for by identity and hash, without comparing
+// parts.
+const maxScan = 16
+
+// Results of scan besides a position.
+const (
+	absent  = -1
+	unknown = -2
+)
+
+func (s *Elems) scanAtoms(a *Atom) int {
+	for i, x := range s.E {
+		b, ok := x.(*Atom)
+		if !ok {
+			return unknown
+		}
+		if a == b {
+			return i
 		}
 	}
+	return absent
+}
+
+// scan looks for f among functions by identity and hash.
+func (s *Elems) scan(f *Fcn) int {
+	if !f.hashed {
+		f.Hash()
+	}
+	for i, x := range s.E {
+		g, ok := x.(*Fcn)
+		if !ok {
+			return unknown
+		}
+		if g == f {
+			return i
+		}
+		if !g.hashed {
+			return unknown
+		}
+		if g.sum == f.sum {
+			if equalFcn(g, f) {
+				return i
+			}
+			return unknown
+		}
+	}
+	return absent
+}
+
+// search returns the position of v, or where it belongs.
+func (s *Elems) search(v Value) (int, bool) {
 	lo, hi := 0, len(s.E)
 	for lo < hi {
 		mid := int(uint(lo+hi) >> 1)
@@ -132,7 +194,10 @@ func (s *Elems) Contains(v Value) bool {
 
 // Add returns the set with v added; the hash is updated incrementally.
 func (s *Elems) Add(v Value) *Elems {
-	i, ok := s.find(v)
+	if s.Contains(v) {
+		return s
+	}
+	i, ok := s.search(v)
 	if ok {
 		return s
 	}
@@ -186,8 +251,11 @@ func (s *Elems) write(b *strings.Builder) {
 
 // List returns s with its elements listed.
 func List(s Set) *Elems {
-	if e, ok := s.(*Elems); ok {
+	switch e := s.(type) {
+	case *Elems:
 		return e
+	case *Both:
+		return e.Elems()
 	}
 	n := s.Len()
 	if n < 0 {
@@ -235,8 +303,8 @@ func equalSet(x, y Set) bool {
 			}
 			Fail("cannot compare the infinite sets %s and %s", Describe(x), Describe(y))
 		}
-		if p, ok := x.(*Interval); ok {
-			if q, ok := y.(*Interval); ok {
+		if p, ok := symbolic(x).(*Interval); ok {
+			if q, ok := symbolic(y).(*Interval); ok {
 				return p.Lo == q.Lo && p.Hi == q.Hi
 			}
 		}
@@ -348,7 +416,7 @@ func keep(x Set, f func(Value) bool) *Elems {
 
 // Subset reports x ⊆ y.
 func Subset(x, y Set) bool {
-	if p, ok := y.(*Powerset); ok {
+	if p, ok := symbolic(y).(*Powerset); ok {
 		return x.Each(p.Contains)
 	}
 	if x.Len() < 0 {

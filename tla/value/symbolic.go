@@ -105,7 +105,7 @@ func show(s Set) string {
 
 // Describe renders a symbolic set without listing it.
 func Describe(s Set) string {
-	switch s := s.(type) {
+	switch s := symbolic(s).(type) {
 	case *Interval:
 		return fmt.Sprintf("%d..%d", s.Lo, s.Hi)
 	case *Infinite:

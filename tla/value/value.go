@@ -99,6 +99,9 @@ type Atom struct {
 	index uint32 // position in the universe's list of atoms
 }
 
+// Index returns the position of the atom in the list of its universe.
+func (a *Atom) Index() int { return int(a.index) }
+
 // Hash implements Value.
 func (a *Atom) Hash() uint64 { return a.hash }
 
@@ -227,7 +230,7 @@ func Short(v Value) string {
 }
 
 func isMaterial(s Set) bool {
-	switch s.(type) {
+	switch symbolic(s).(type) {
 	case *Elems, *Interval:
 		return true
 	}

@@ -1,0 +1,107 @@
+package eval
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/millrace-dev/millrace/tla/syntax"
+	"github.com/millrace-dev/millrace/tla/value"
+)
+
+// builds reports whether x makes a value or decides a question about whole sets, so that remembering
+// its value is cheaper than evaluating it.
+func builds(x syntax.Expr) bool {
+	switch x := x.(type) {
+	case *syntax.Record, *syntax.Tuple, *syntax.SetEnum, *syntax.SetFilter, *syntax.SetMap, *syntax.FcnDef, *syntax.Quant:
+		return true
+	case *syntax.Op:
+		switch x.Name {
+		case "\\cup", "\\cap", "\\", "UNION", "\\subseteq", "\\X":
+			return true
+		}
+		return !core[x.Name] && len(x.Name) > 2
+	case *syntax.Ref:
+		return len(x.Parts[len(x.Parts)-1].Args) > 0
+	}
+	return false
+}
+
+// Bounds on what is remembered by the value of a slot.
+const (
+	maxMemoAtoms = 4096
+	maxMemoInts  = 256
+)
+
+// memoTable remembers values by the atom or small integer in a slot. Lists are replaced, never changed.
+type memoTable struct {
+	atoms, ints atomic.Pointer[[]value.Value]
+	mu          sync.Mutex
+}
+
+// list returns the list that k is remembered in, and its index there; nil for other values.
+func (t *memoTable) list(k value.Value) (*atomic.Pointer[[]value.Value], int) {
+	switch k := k.(type) {
+	case *value.Atom:
+		if i := k.Index(); i < maxMemoAtoms {
+			return &t.atoms, i
+		}
+	case value.Int:
+		if k >= 0 && k < maxMemoInts {
+			return &t.ints, int(k)
+		}
+	default:
+	}
+	return nil, 0
+}
+
+func (t *memoTable) set(l *atomic.Pointer[[]value.Value], i int, v value.Value) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var list []value.Value
+	if old := l.Load(); old != nil {
+		list = append(list, *old...)
+	}
+	for i >= len(list) {
+		list = append(list, nil)
+	}
+	list[i] = v
+	l.Store(&list)
+}
+
+// memoBySlot remembers the value of an expression that depends on one slot only: a quantifier over a
+// constant set evaluates it once for each element, not once for each state.
+func (cp *compiler) memoBySlot(n node) node {
+	fn, slot, t, kept := n.fn, n.slot, &memoTable{}, &cp.p.kept
+	get := func(c *Ctx) value.Value {
+		l, i := t.list(slot(c))
+		if l == nil {
+			return fn(c)
+		}
+		if p := l.Load(); p != nil && i < len(*p) {
+			if v := (*p)[i]; v != nil {
+				return v
+			}
+		}
+		v := fn(c)
+		if s, ok := v.(value.Set); ok && s.Len() >= 0 && s.Len() <= maxListed {
+			v = value.Share(s)
+		}
+		switch v.(type) {
+		case value.Bool, value.Int, *value.Atom, *value.Elems, *value.Fcn:
+			v.Hash()
+			v = kept.Keep(v)
+			t.set(l, i, v)
+		case *value.Both:
+			t.set(l, i, v)
+		default:
+			// An infinite set or a function on demand may hold on to the evaluation in progress.
+		}
+		return v
+	}
+	out := n
+	out.fn = get
+	if n.pred != nil {
+		out.pred = func(c *Ctx) bool { return bool(get(c).(value.Bool)) }
+	}
+	return out
+}
