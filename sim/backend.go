@@ -15,7 +15,8 @@ var _ sched.Backend = (*backend)(nil)
 // Object registers a primitive.
 func (b *backend) Object(kind sched.Kind, name string, capacity int) *sched.Hook {
 	w := (*World)(b)
-	o := &object{capacity: capacity}
+	o := w.newObject()
+	o.capacity = capacity
 	o.hook = sched.Hook{B: b, ID: uint32(len(w.objects)), Kind: kind, Name: name}
 	w.objects = append(w.objects, o)
 	if w.footprints && len(w.tasks) > 1 {

@@ -24,6 +24,31 @@ type object struct {
 	timer *timer
 }
 
+// freshExecutions is how many executions of a world have objects that are never used again: a check that keeps a primitive for the
+// next execution keeps one of these, and objectOf tells.
+const freshExecutions = 8
+
+// newObject returns an object for the next primitive, and takes one of an earlier execution where it may: making them would
+// be half of a short execution.
+func (w *World) newObject() *object {
+	if n := len(w.objects); n < len(w.used) {
+		w.used[n].clear()
+		return w.used[n]
+	}
+	o := &object{}
+	if w.begun > freshExecutions {
+		w.used = append(w.used, o)
+	}
+	return o
+}
+
+// clear forgets everything but the room of the lists.
+func (o *object) clear() {
+	hb := clocks{sends: o.hb.sends[:0], recvs: o.hb.recvs[:0]}
+	hb.all.v, hb.readers.v, hb.reads = o.hb.all.v[:0], o.hb.readers.v[:0], o.hb.reads[:0]
+	*o = object{in: group{tasks: o.in.tasks[:0]}, out: group{tasks: o.out.tasks[:0]}, multi: o.multi[:0], hb: hb}
+}
+
 // group is the tasks that wait for the same single operation of one object. While the operation can be
 // taken, each of them is a candidate; listing whole groups keeps a step's cost independent of their
 // number.

@@ -43,6 +43,18 @@ func (c *vclock) join(o *vclock) {
 
 func (c *vclock) set(o *vclock) { c.v = append(c.v[:0], o.v...) }
 
+// zeroed returns n zero clocks, in v's room where there is enough.
+func zeroed(v []vclock, n int) []vclock {
+	if cap(v) < n {
+		return make([]vclock, n)
+	}
+	v = v[:n]
+	for i := range v {
+		v[i].v = v[i].v[:0]
+	}
+	return v
+}
+
 // clocks is what an object remembers of those who released to it.
 type clocks struct {
 	all     vclock // released by writers, or by everybody
@@ -153,8 +165,8 @@ func (w *World) pass(t *task, o *object, op sched.Op, result uint64) {
 		w.acquire(t, &hb.all)
 		return
 	}
-	if hb.sends == nil {
-		hb.sends, hb.recvs = make([]vclock, o.capacity), make([]vclock, o.capacity)
+	if len(hb.sends) == 0 {
+		hb.sends, hb.recvs = zeroed(hb.sends, o.capacity), zeroed(hb.recvs, o.capacity)
 	}
 	switch {
 	case op == sched.OpSend && result == 1:

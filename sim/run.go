@@ -77,8 +77,11 @@ func measureFor(name, id string, body func(*World), o *options) measured {
 }
 
 func newWorld(id string, body func(*World), o *options) *World {
-	return &World{check: id, body: body, opts: o, beat: &atomic.Uint64{}}
+	return &World{check: id, body: body, opts: o}
 }
+
+// maxHand is the largest number of executions that a worker takes at once: short ones would be slowed down by the counter.
+const maxHand = 64
 
 // sampling spreads the executions of one strategy over cores. An execution depends on its index alone.
 type sampling struct {
@@ -88,7 +91,10 @@ type sampling struct {
 	measured measured
 
 	next atomic.Int64 // index to hand out
+	hand int64        // how many at once
+	_    [64]byte
 	stop atomic.Int64 // lowest failing index; those above need not run
+	_    [64]byte
 
 	mu     sync.Mutex // guards the rest
 	result Result
@@ -102,6 +108,7 @@ func (r *sampling) run() Result {
 	r.stop.Store(int64(r.opts.runs))
 	r.result.Hashes = make([]uint64, min(r.opts.hashes, r.opts.runs))
 	var workers sync.WaitGroup
+	r.hand = int64(max(1, min(maxHand, r.opts.runs/(16*r.opts.cores))))
 	for range min(r.opts.cores, r.opts.runs) {
 		workers.Go(r.work)
 	}
@@ -120,9 +127,13 @@ func (r *sampling) work() {
 	defer w.drain()
 	s, _ := strategyNamed(r.name, r.measured) // the name was checked by explore
 	seen := map[uint64]struct{}{}
-	done, index, seed := 0, 0, uint64(0)
+	done, seed := 0, uint64(0)
+	index, end := -1, 0
 	drive(w, func() bool {
-		index = int(r.next.Add(1) - 1)
+		if index++; index >= end {
+			end = int(r.next.Add(r.hand))
+			index = end - int(r.hand)
+		}
 		if int64(index) >= r.stop.Load() {
 			return false
 		}

@@ -29,6 +29,8 @@ type World struct {
 	ready   []*task
 	open    []*group
 	objects []*object
+	used    []*object // those of earlier executions, by their place in objects
+	begun   int       // executions
 	live    int
 	dead    int // tasks of crashed nodes, still to be unwound
 	current *task
@@ -73,8 +75,10 @@ type World struct {
 	goexit   *task
 
 	pool   []*coroutine
-	driver slot           // where the one is parked who begins and ends executions
-	beat   *atomic.Uint64 // executions begun, for the watchdog
+	driver slot // where the one is parked who begins and ends executions
+	_      [64]byte
+	beat   atomic.Uint64 // executions ended, for the watchdog; on a cache line of its own
+	_      [64]byte
 }
 
 // phase is how far the end of an execution has come.
@@ -95,6 +99,7 @@ func (w *World) reset(s strategy, seed uint64) {
 	w.schedule, w.data = w.schedule[:0], w.data[:0]
 	w.tasks, w.ready, w.open = w.tasks[:0], w.ready[:0], w.open[:0]
 	w.objects = w.objects[:0]
+	w.begun++
 	w.dead = 0
 	w.live, w.current, w.steps = 0, nil, 0
 	w.hash = 0x6A09E667F3BCC908

@@ -151,7 +151,7 @@ func (p program) calibrate() (int, error) {
 			return 0, err
 		}
 		if r.cpu >= roundBudget/2 || runs >= 1<<20 {
-			return max(2, runs), nil
+			return max(4, runs), nil
 		}
 	}
 }
