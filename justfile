@@ -66,7 +66,7 @@ ratchet *args:
 lint *args:
     @go run ./cmd/verify lint "$@"
 
-# the TLA+ checker: check|simulate|trace|coverage|fmt FILE, or corpus LIST DIR
+# every specification and its mutants: [PROTOCOL] [--gating]; or the checker: check|simulate|trace|coverage|fmt FILE, corpus LIST DIR
 tla *args:
     @go run ./cmd/verify tla "$@"
 

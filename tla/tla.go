@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/millrace-dev/millrace/tla/check"
@@ -28,6 +29,10 @@ type Spec struct {
 	Module, Config string
 	// Dirs are searched for modules after the folder of Module.
 	Dirs []string
+	// Sources maps names of modules to texts that win over files, as those of a mutant do.
+	Sources map[string]string
+	// Only, when set, is the one invariant or property of the configuration that is checked.
+	Only string
 	// Options configure the run.
 	Options check.Options
 }
@@ -48,11 +53,29 @@ func Load(s Spec) (*check.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := eval.Load(s.Module, eval.Options{Natives: modules.All(), Dirs: s.Dirs, Words: cfg.Words})
+	if s.Only != "" {
+		if err := restrict(cfg, s.Only); err != nil {
+			return nil, err
+		}
+	}
+	p, err := eval.Load(s.Module, eval.Options{
+		Natives: modules.All(), Dirs: s.Dirs, Sources: s.Sources, Words: cfg.Words,
+	})
 	if err != nil {
 		return nil, err
 	}
 	return check.Compile(p, cfg, s.Options.Coverage)
+}
+
+// restrict leaves name alone of the invariants and properties.
+func restrict(cfg *config.Config, name string) error {
+	other := func(n string) bool { return n != name }
+	cfg.Invariants = slices.DeleteFunc(cfg.Invariants, other)
+	cfg.Properties = slices.DeleteFunc(cfg.Properties, other)
+	if len(cfg.Invariants)+len(cfg.Properties) == 0 {
+		return fmt.Errorf("%s: it does not check %s", cfg.File, name)
+	}
+	return nil
 }
 
 func loadConfig(s Spec) (*config.Config, error) {

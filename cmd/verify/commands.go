@@ -33,7 +33,7 @@ func commands() []command {
 		{"qualify", "[ID…]", "every mutant (or those of an owner): each must be rejected by its checks", runQualify},
 		{"audit", "[--run]", "the register against what exists and what ran", runAudit},
 		{"matrix", "", "owner × lane, from the register and the last results", runMatrix},
-		{"tla", "check|simulate|trace|coverage|fmt|corpus …", "the TLA+ checker; tla help has its options and exit statuses", runTLA},
+		{"tla", "[PROTOCOL] [--gating] | check|simulate|trace|coverage|fmt|corpus …", "every specification and its mutants; or the TLA+ checker: tla help", runTLA},
 		{"lint", "[--fix]", "golangci-lint, built from the pinned tools module", runLint},
 		{"ratchet", "", "source contracts: imports and raw concurrency", runRatchet},
 		{"bench-sched", "[rounds=N] [--check]", "primitives and structures against the bare standard library", runBenchSched},

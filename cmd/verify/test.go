@@ -64,6 +64,7 @@ func (g *gate) run(ctx context.Context, quick bool) {
 	for _, l := range laneTable {
 		g.lane(ctx, l)
 	}
+	g.specs(ctx)
 	g.step(ctx, "audit", g.auditStep)
 	if !quick {
 		g.step(ctx, "mutants", g.qualify)

@@ -14,7 +14,7 @@ import (
 
 	"github.com/millrace-dev/millrace/cmd/verify/internal/catalog"
 	"github.com/millrace-dev/millrace/cmd/verify/internal/harness"
-	"github.com/millrace-dev/millrace/cmd/verify/internal/mutant"
+	"github.com/millrace-dev/millrace/internal/mutant"
 	"github.com/millrace-dev/millrace/sim/inventory"
 )
 

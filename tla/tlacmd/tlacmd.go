@@ -74,6 +74,11 @@ func parse(name string, args []string, stderr io.Writer) (*flags, []string, erro
 	return f, fs.Args(), nil
 }
 
+// Commands returns the names that Main accepts as its first argument.
+func Commands() []string {
+	return []string{"check", "simulate", "trace", "coverage", "fmt", "corpus", "help"}
+}
+
 // Main runs the command and returns its exit code.
 func Main(args []string, stdout, stderr io.Writer) int {
 	if len(args) == 0 {
@@ -94,6 +99,9 @@ func Main(args []string, stdout, stderr io.Writer) int {
 		return run(name, f, rest, stdout, stderr)
 	case "fmt":
 		return format(rest, stdout, stderr)
+	case "help":
+		usage(stdout, "verify tla [PROTOCOL] [--gating] checks the specifications of the repository; its other uses:")
+		return 0
 	case "corpus":
 		return corpus(rest, f.opt, f.match, stdout)
 	}

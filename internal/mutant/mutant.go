@@ -63,10 +63,18 @@ const (
 	inWith
 )
 
-// Parse reads the text of a patch; path is for messages.
+// Parse reads the text of a patch to Go files; path is for messages.
 func Parse(path, text string) (Patch, error) {
-	p := parser{patch: Patch{Path: path}}
-	number := 0
+	return parse(parser{patch: Patch{Path: path}, accept: goFile}, 0, text)
+}
+
+// ParseSpec reads the text of a patch to TLA+ modules; its first line is line first of the file at path.
+func ParseSpec(path string, first int, text string) (Patch, error) {
+	return parse(parser{patch: Patch{Path: path}, accept: moduleFile}, first-1, text)
+}
+
+func parse(p parser, number int, text string) (Patch, error) {
+	path := p.patch.Path
 	for line := range strings.Lines(text) {
 		number++
 		if err := p.line(number, strings.TrimRight(line, "\r\n")); err != nil {
@@ -81,6 +89,7 @@ func Parse(path, text string) (Patch, error) {
 
 type parser struct {
 	patch   Patch
+	accept  func(name string) error
 	state   state
 	file    string
 	started int // line of the pair's beginning
@@ -91,6 +100,7 @@ type parser struct {
 var (
 	errNoFile   = errors.New(`expected "file: NAME" first`)
 	errFileName = errors.New("the file must be a Go file of the package, without a folder, and no test")
+	errModule   = errors.New("the file must be a module of the folder, without a folder")
 	errOutside  = errors.New(`text outside a pair of "-- replace --" and "-- with --"`)
 	errNoWith   = errors.New(`"-- replace --" without "-- with --"`)
 	errEmpty    = errors.New(`empty text to replace`)
@@ -135,10 +145,24 @@ func (p *parser) setFile(name string) error {
 		return err
 	}
 	p.state = between
-	if filepath.Base(name) != name || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
-		return fmt.Errorf("%q: %w", name, errFileName)
+	if err := p.accept(name); err != nil {
+		return fmt.Errorf("%q: %w", name, err)
 	}
 	p.file = name
+	return nil
+}
+
+func goFile(name string) error {
+	if filepath.Base(name) != name || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+		return errFileName
+	}
+	return nil
+}
+
+func moduleFile(name string) error {
+	if filepath.Base(name) != name || !strings.HasSuffix(name, ".tla") {
+		return errModule
+	}
 	return nil
 }
 

@@ -1,0 +1,3 @@
+---- MODULE MCTick ----
+EXTENDS Tick
+====
