@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -25,11 +26,7 @@ func Check(t *testing.T, id string, body func(w *World), opts ...Option) {
 	if c == nil || c.replayed() {
 		return
 	}
-	for _, name := range c.opts.strategies {
-		if !c.explore(name) {
-			break
-		}
-	}
+	c.sample()
 	c.report()
 }
 
@@ -41,8 +38,22 @@ func Exhaust(t *testing.T, id string, body func(w *World), opts ...Option) {
 	if c == nil || c.replayed() {
 		return
 	}
-	c.explore(searchName)
+	if c.opts.tso { // late stores multiply the schedules: they are sampled
+		c.sample()
+	} else {
+		c.explore(searchName)
+	}
 	c.report()
+}
+
+// sample runs the sampling strategies until one finds something.
+func (c *checker) sample() {
+	c.t.Helper()
+	for _, name := range c.opts.strategies {
+		if !c.explore(name) {
+			break
+		}
+	}
 }
 
 // Planted explores a program that is wrong on purpose. It fails unless the verdict is want ("kind id"), found by every
@@ -241,6 +252,7 @@ func (c *checker) replayed() bool {
 	if mode == "" {
 		mode = "strict"
 	}
+	c.opts.tso = c.opts.tso || slices.Contains(strings.Fields(s.Options), tsoWord)
 	w, r := again(c.id, c.body, &c.opts, choices, mode == "lenient")
 	hash := fmt.Sprintf("%016x", w.hash)
 	got := &inventory.Verdict{Kind: inventory.Kind(w.verdict.kind), ID: w.verdict.id, Message: w.verdict.message}

@@ -16,6 +16,7 @@ type options struct {
 	steps      int      // step bound of one execution, a verdict
 	early      bool     // timers may fire before their time
 	races      bool     // vector clocks and race detection
+	tso        bool     // stores may reach memory late
 	seed       uint64
 	cores      int
 	limit      int           // executions of a search, after which it is not exhaustive
@@ -62,7 +63,7 @@ func newOptions(opts []Option) options {
 	return o
 }
 
-// fromEnvironment applies MILLRACE_SIM: "seeds=N strategy=S seed=X cores=N hashes=N". What it cannot read is an
+// fromEnvironment applies MILLRACE_SIM: "seeds=N strategy=S seed=X cores=N hashes=N tso". What it cannot read is an
 // error: an ignored override would pass for evidence.
 func (o *options) fromEnvironment() error {
 	for _, field := range strings.Fields(os.Getenv("MILLRACE_SIM")) {
@@ -72,6 +73,10 @@ func (o *options) fromEnvironment() error {
 				return fmt.Errorf("MILLRACE_SIM: %w", err)
 			}
 			o.strategies = []string{value}
+			continue
+		}
+		if field == tsoWord {
+			o.tso = true
 			continue
 		}
 		n, err := strconv.ParseUint(value, 0, 64)
@@ -95,7 +100,11 @@ func (o *options) fromEnvironment() error {
 }
 
 func (o *options) String() string {
-	return fmt.Sprintf("steps=%d early=%t races=%t", o.steps, o.early, o.races)
+	text := fmt.Sprintf("steps=%d early=%t races=%t", o.steps, o.early, o.races)
+	if o.tso {
+		text += " " + tsoWord
+	}
+	return text
 }
 
 // searchName is the exhaustive strategy's name.

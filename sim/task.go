@@ -42,9 +42,10 @@ type task struct {
 	grant   sched.Grant
 
 	clock  vclock
-	where  []uintptr // stack at the last point, when tracing
-	tick   uint32    // of its own clock at that point, when tracing
-	key    uint64    // the same in every execution: path of births
+	where  []uintptr    // stack at the last point, when tracing
+	tick   uint32       // of its own clock at that point, when tracing
+	stores *storeBuffer // under TSO, those that have not reached memory
+	key    uint64       // the same in every execution: path of births
 	kids   int
 	prio   int64 // PCT
 	streak int   // PCT: consecutive points

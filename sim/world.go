@@ -120,7 +120,7 @@ func (w *World) reset(s strategy, seed uint64) {
 
 // run is one execution: it returns when every task has ended or a verdict was found.
 func (w *World) run() {
-	w.spawn("main", func() { w.body(w) }, true)
+	w.spawn("main", w.ending(func() { w.body(w) }), true)
 	w.driver.park(w.slotOf(w.tasks[0]))
 	if w.goexit != nil {
 		runtime.Goexit() // a task did, and the driver was not the one to be told by iter.Pull
@@ -138,7 +138,7 @@ func (w *World) conclude() {
 }
 
 // Scheduler returns the scheduler whose primitives this world explores.
-func (w *World) Scheduler() sched.Scheduler { return sched.With((*backend)(w)) }
+func (w *World) Scheduler() sched.Scheduler { return sched.With(w.withStores()) }
 
 // Scope returns the root scope. It ends when the body and every task started with Go have ended; an owner's task
 // that is left after that is a leak.
@@ -163,7 +163,7 @@ func (w *World) start(name string, f func(), n *Node) {
 	if w.joined == nil {
 		w.joined = b.Object(sched.KindWaitGroup, "tasks of the check", 0)
 	}
-	h := w.joined
+	h, f := w.joined, w.ending(f)
 	b.Outcome(h, sched.OpWGAdd, 1)
 	t := w.spawn(name, func() {
 		f()

@@ -64,7 +64,11 @@ func (x *Bool) load() bool {
 
 func (x *Bool) store(v bool) {
 	x.h.B.Point(x.h, OpStore)
-	x.v.Store(bit32(v))
+	if x.h.Delayed {
+		delay(x.h, bit32(v), x.v.Swap)
+	} else {
+		x.v.Store(bit32(v))
+	}
 	x.h.B.Outcome(x.h, OpStore, bit(v))
 }
 

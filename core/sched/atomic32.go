@@ -68,7 +68,11 @@ func (x *Int32) load() int32 {
 
 func (x *Int32) store(v int32) {
 	x.h.B.Point(x.h, OpStore)
-	x.v.Store(v)
+	if x.h.Delayed {
+		delay(x.h, v, x.v.Swap)
+	} else {
+		x.v.Store(v)
+	}
 	x.h.B.Outcome(x.h, OpStore, uint64(v))
 }
 
@@ -159,7 +163,11 @@ func (x *Uint32) load() uint32 {
 
 func (x *Uint32) store(v uint32) {
 	x.h.B.Point(x.h, OpStore)
-	x.v.Store(v)
+	if x.h.Delayed {
+		delay(x.h, v, x.v.Swap)
+	} else {
+		x.v.Store(v)
+	}
 	x.h.B.Outcome(x.h, OpStore, uint64(v))
 }
 

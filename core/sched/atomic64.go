@@ -68,7 +68,11 @@ func (x *Int64) load() int64 {
 
 func (x *Int64) store(v int64) {
 	x.h.B.Point(x.h, OpStore)
-	x.v.Store(v)
+	if x.h.Delayed {
+		delay(x.h, v, x.v.Swap)
+	} else {
+		x.v.Store(v)
+	}
 	x.h.B.Outcome(x.h, OpStore, uint64(v))
 }
 
@@ -159,7 +163,11 @@ func (x *Uint64) load() uint64 {
 
 func (x *Uint64) store(v uint64) {
 	x.h.B.Point(x.h, OpStore)
-	x.v.Store(v)
+	if x.h.Delayed {
+		delay(x.h, v, x.v.Swap)
+	} else {
+		x.v.Store(v)
+	}
 	x.h.B.Outcome(x.h, OpStore, uint64(v))
 }
 

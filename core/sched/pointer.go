@@ -70,7 +70,11 @@ func (x *pointerCell) load() unsafe.Pointer {
 
 func (x *pointerCell) store(p unsafe.Pointer) {
 	x.h.B.Point(x.h, OpStore)
-	atomic.StorePointer(&x.v, p)
+	if x.h.Delayed {
+		delay(x.h, p, func(p unsafe.Pointer) unsafe.Pointer { return atomic.SwapPointer(&x.v, p) })
+	} else {
+		atomic.StorePointer(&x.v, p)
+	}
 	x.h.B.Outcome(x.h, OpStore, bit(p != nil))
 }
 

@@ -76,6 +76,20 @@ type Hook struct {
 	ID   uint32
 	Kind Kind
 	Name string
+	// Delayed says that B is a [Delayer] and takes over the atomic's stores.
+	Delayed bool
+}
+
+// Delayer is a backend in which a store may reach memory later than the operations that follow it.
+type Delayer interface {
+	// Delay takes over a store that was just announced. Each call of exchange swaps memory and the stored value: the first lets
+	// the store happen, a second undoes it.
+	Delay(h *Hook, exchange func())
+}
+
+// delay hands the store of v to the backend of h.
+func delay[T any](h *Hook, v T, swap func(T) T) {
+	h.B.(Delayer).Delay(h, func() { v = swap(v) })
 }
 
 // Arm is one thing that a task may wait for.
