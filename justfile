@@ -14,6 +14,10 @@ test *args:
 test-sim *args:
     @go run ./cmd/verify test-sim "$@"
 
+# which owners' checks still pass when atomic stores reach memory late: -tso [FILTER] [seeds=N]
+sim *args:
+    @go run ./cmd/verify sim "$@"
+
 # operation sequences of every owner against its reference model: [FILTER]
 test-models *args:
     @go run ./cmd/verify test-models "$@"

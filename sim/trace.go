@@ -104,7 +104,7 @@ func frames(pcs []uintptr) []runtime.Frame {
 	for {
 		f, more := it.Next()
 		inside := strings.Contains(f.Function, "millrace/core/sched.") ||
-			strings.Contains(f.Function, "millrace/sim.(*") || strings.HasPrefix(f.Function, "runtime.") ||
+			strings.Contains(f.Function, "millrace/sim.(*") || strings.Contains(f.Function, "millrace/sim.storeBuffers.") || strings.HasPrefix(f.Function, "runtime.") ||
 			strings.HasPrefix(f.Function, "iter.")
 		if !inside && f.File != "" {
 			out = append(out, f)

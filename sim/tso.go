@@ -64,7 +64,7 @@ func (b storeBuffers) Point(h *sched.Hook, op sched.Op) {
 		runtime.Goexit()
 	}
 	if !passesStores(op) {
-		w.fence()
+		w.wait()
 	}
 	b.backend.Point(h, op)
 	if op == sched.OpLoad {
@@ -99,25 +99,25 @@ func (b storeBuffers) Outcome(h *sched.Hook, op sched.Op, result uint64) {
 	b.backend.Outcome(h, op, result)
 }
 
-// Block, Try, Select, Wake and Go wait for the task's stores.
+// Block parks the caller until a can be taken.
 func (b storeBuffers) Block(a sched.Arm) sched.Grant {
-	b.world().fence()
+	b.world().wait()
 	return b.backend.Block(a)
 }
 
 // Try takes a if it can be taken at once.
 func (b storeBuffers) Try(a sched.Arm) sched.Grant {
-	b.world().fence()
+	b.world().wait()
 	return b.backend.Try(a)
 }
 
 // Select parks the caller until one of arms can be taken.
 func (b storeBuffers) Select(arms []sched.Arm) sched.Grant {
-	b.world().fence()
+	b.world().wait()
 	return b.backend.Select(arms)
 }
 
-// Wake hands a permit to x.
+// Wake hands a permit to x. It may be called under a real lock, so it is no point; the operation that it is part of was one.
 func (b storeBuffers) Wake(h *sched.Hook, x *sched.Waiter) {
 	b.world().fence()
 	b.backend.Wake(h, x)
@@ -205,7 +205,15 @@ func (w *World) happenNow(s *storeBuffer) {
 	}
 }
 
-// fence lets all stores of the current task happen.
+// wait lets all stores of the current task happen, in a step of its own: others may go on before.
+func (w *World) wait() {
+	if s := w.current.stores; !w.aborting && s != nil && len(s.stores) > 0 {
+		(*backend)(w).Point(nil, sched.OpYield)
+		w.fence()
+	}
+}
+
+// fence lets all stores of the current task happen, within its step.
 func (w *World) fence() {
 	t := w.current
 	if w.aborting || t.stores == nil || len(t.stores.stores) == 0 {
@@ -252,6 +260,6 @@ func (w *World) ending(f func()) func() {
 	}
 	return func() {
 		f()
-		w.fence()
+		w.wait()
 	}
 }

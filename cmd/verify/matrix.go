@@ -40,6 +40,11 @@ func matrix(args []string) error {
 		return err
 	}
 	s.printMatrix(rows, reasons)
+	dependence, err := s.lastTSO()
+	if err != nil {
+		return err
+	}
+	s.printDependence(dependence)
 	return s.WriteJSON("matrix.json", rows)
 }
 
