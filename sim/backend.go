@@ -86,6 +86,9 @@ func (b *backend) Block(a sched.Arm) sched.Grant {
 		w.yieldTo(t, nil)
 	}
 	o := w.objectOf(a.H)
+	if w.quick && a.W == nil && o.can(a.Op, t) && !o.unbuffered() {
+		return w.takeOrPark(t, o, a)
+	}
 	w.delist(t)
 	t.state = waiting
 	if a.W != nil {
@@ -96,6 +99,22 @@ func (b *backend) Block(a sched.Arm) sched.Grant {
 		w.parkedOn(o, g)
 	}
 	w.proceed(t)
+	return w.take(t, o, a)
+}
+
+// takeOrPark is the rest of Block for an operation that can be taken now: while nobody else was chosen, t need not join those who
+// wait for it.
+func (w *World) takeOrPark(t *task, o *object, a sched.Arm) sched.Grant {
+	next := w.pick()
+	if next == t {
+		return w.apply(t, o, a)
+	}
+	w.delist(t)
+	t.state = waiting
+	g := o.groupOf(a.Op)
+	g.add(t)
+	w.refresh(o, g)
+	w.yieldTo(t, next)
 	return w.take(t, o, a)
 }
 

@@ -144,8 +144,12 @@ func (w *World) armReady(a *sched.Arm, t *task) bool {
 
 // changed re-examines who can go on after o's state changed.
 func (w *World) changed(o *object) {
-	w.refresh(o, &o.in)
-	w.refresh(o, &o.out)
+	if len(o.in.tasks) > 0 || o.in.listed {
+		w.refresh(o, &o.in)
+	}
+	if len(o.out.tasks) > 0 || o.out.listed {
+		w.refresh(o, &o.out)
+	}
 	for _, t := range o.multi {
 		w.reconsider(t)
 	}
