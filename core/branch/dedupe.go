@@ -44,12 +44,14 @@ type DedupeOptions[P relay.Payload] struct {
 	Store KeyStore
 	// Key returns the key of a row.
 	Key func(rows P, row int) (string, error)
-	// Refuse is told of a row whose key could not be computed. The row goes no further and holds up no other.
-	Refuse func(rows P, row int, err error)
+	// Refuse keeps a row whose key could not be computed. The row goes no further and holds up no other. An error says that
+	// it was not kept: then the whole delivery fails, because an acknowledgement would lose the row.
+	Refuse func(rows P, row int, err error) error
 	// Select returns the given rows as a payload of its own, which the caller releases.
 	Select func(rows P, selected []int32) P
-	// Split returns the parts of a batch by branch. Nil: there is one branch.
-	Split func(rows P) []Part
+	// Split returns the parts of a batch by branch; rows that belong to none it keeps elsewhere, and an error says that it could
+	// not: then the delivery fails. Nil: there is one branch.
+	Split func(rows P) ([]Part, error)
 	// Branches bounds the branches. Without Split its Max and TTL are not used.
 	Branches Options
 }
@@ -88,6 +90,7 @@ func (d *Deduplicator[P]) Counts() Counts {
 type keys struct {
 	prefix string
 	space  *Keyspace
+	fenced error // the commit point's: what this branch has reserved is decided by the next life
 }
 
 // task is a work of a lane: a delivery to let through, or a ticket that was settled.
@@ -119,7 +122,7 @@ func NewDeduplicator[P relay.Payload](s sched.Scheduler, opts DedupeOptions[P]) 
 		duplicates: sched.NewInt64(s, opts.Name+" duplicates", 0),
 		refused:    sched.NewInt64(s, opts.Name+" refused", 0),
 	}
-	d.table = NewTable(s, opts.Name, opts.Branches, Plan[*keys, task[P]]{Open: d.open, Run: d.run})
+	d.table = NewTable(s, opts.Name, opts.Branches, Plan[*keys, task[P]]{Open: d.open, Run: d.run, Drop: d.drop})
 	return d
 }
 
@@ -171,7 +174,12 @@ func (d *Deduplicator[P]) admit(scope *sched.Scope, in relay.Delivery[P]) {
 		d.enter(scope, "", in)
 		return
 	}
-	parts := d.parts(in.Rows)
+	parts, err := d.parts(in.Rows)
+	if err != nil {
+		in.Rows.Release()
+		in.Share.Fail(fmt.Errorf("split for %s: %w", d.opts.Name, err))
+		return
+	}
 	if len(parts) == 1 && len(parts[0].Rows) == in.Rows.Rows() {
 		d.enter(scope, parts[0].Branch, in)
 		return
@@ -187,15 +195,17 @@ func (d *Deduplicator[P]) admit(scope *sched.Scope, in relay.Delivery[P]) {
 }
 
 // parts splits by branch, and then by the bound of a unit.
-func (d *Deduplicator[P]) parts(rows P) []Part {
+func (d *Deduplicator[P]) parts(rows P) (parts []Part, err error) {
+	var split []Part
 	if d.opts.Split == nil {
-		return bounded(nil, Part{Rows: sequence(rows.Rows())})
+		split = []Part{{Rows: sequence(rows.Rows())}}
+	} else if split, err = d.opts.Split(rows); err != nil {
+		return nil, err
 	}
-	var parts []Part
-	for _, part := range d.opts.Split(rows) {
+	for _, part := range split {
 		parts = bounded(parts, part)
 	}
-	return parts
+	return parts, nil
 }
 
 func bounded(parts []Part, part Part) []Part {
@@ -236,7 +246,7 @@ const maxExpired = 256
 
 func (d *Deduplicator[P]) run(scope *sched.Scope, l *Lane[*keys, task[P]], k *keys, w task[P]) {
 	if w.ticket != nil {
-		w.ticket.settle(k.space, w.err)
+		w.ticket.settle(k, w.err)
 	} else {
 		d.receive(scope, l, k, w.delivery)
 	}
@@ -246,10 +256,24 @@ func (d *Deduplicator[P]) run(scope *sched.Scope, l *Lane[*keys, task[P]], k *ke
 	}
 }
 
+// drop ends a work that will not be run: a delivery goes back to its source, a ticket is settled as if it were.
+func (d *Deduplicator[P]) drop(l *Lane[*keys, task[P]], k *keys, w task[P], cause error) {
+	if w.ticket != nil {
+		w.ticket.settle(k, w.err)
+		return
+	}
+	w.delivery.Rows.Release()
+	w.delivery.Share.Fail(fmt.Errorf("branch %q of %s: %w", l.Key(), d.opts.Name, cause))
+}
+
 // receive handles a delivery once the branch has its keys; without them it fails, and reading is tried again with the
-// next one.
+// next one. After a fence nothing passes any more.
 func (d *Deduplicator[P]) receive(scope *sched.Scope, l *Lane[*keys, task[P]], k *keys, in relay.Delivery[P]) {
 	defer in.Rows.Release()
+	if k.fenced != nil {
+		in.Share.Fail(fmt.Errorf("branch %q of %s: %w", l.Key(), d.opts.Name, k.fenced))
+		return
+	}
 	if k.space == nil {
 		space, err := d.restore(scope, k.prefix)
 		if err != nil {
@@ -263,7 +287,12 @@ func (d *Deduplicator[P]) receive(scope *sched.Scope, l *Lane[*keys, task[P]], k
 
 // pass reserves the keys of a delivery and publishes the rows that were first.
 func (d *Deduplicator[P]) pass(scope *sched.Scope, l *Lane[*keys, task[P]], k *keys, in relay.Delivery[P]) {
-	chosen := d.choose(k, in)
+	chosen, err := d.choose(k, in)
+	if err != nil {
+		k.space.Release(chosen.reservation)
+		in.Share.Fail(fmt.Errorf("branch %q of %s: %w", l.Key(), d.opts.Name, err))
+		return
+	}
 	if d.opts.MaxKeys > 0 && k.space.Len() > d.opts.MaxKeys && len(chosen.rows) > 0 {
 		k.space.Release(chosen.reservation)
 		in.Share.Fail(fmt.Errorf("branch %q of %s: %w: at most %d", l.Key(), d.opts.Name, ErrKeys, d.opts.MaxKeys))
@@ -310,14 +339,17 @@ type choice struct {
 	holders     []*Reservation
 }
 
-func (d *Deduplicator[P]) choose(k *keys, in relay.Delivery[P]) choice {
+// choose reserves what is fresh. After an error the reservation is the caller's to release.
+func (d *Deduplicator[P]) choose(k *keys, in relay.Delivery[P]) (c choice, err error) {
 	n := in.Rows.Rows()
-	c := choice{reservation: &Reservation{}, rows: make([]int32, 0, n), ids: make([]string, 0, n)}
+	c = choice{reservation: &Reservation{}, rows: make([]int32, 0, n), ids: make([]string, 0, n)}
 	now := d.now()
 	for row := range n {
 		text, err := d.opts.Key(in.Rows, row)
 		if err != nil {
-			d.opts.Refuse(in.Rows, row, err)
+			if kept := d.opts.Refuse(in.Rows, row, err); kept != nil {
+				return c, fmt.Errorf("keep a refused row: %w; after: %w", kept, err)
+			}
 			continue
 		}
 		key := durableKey(k.prefix, text)
@@ -333,7 +365,7 @@ func (d *Deduplicator[P]) choose(k *keys, in relay.Delivery[P]) choice {
 			c.duplicates++
 		}
 	}
-	return c
+	return c, nil
 }
 
 // hold notes a holder once. A repetition within the delivery itself needs no note: both have one fate.
@@ -370,12 +402,14 @@ func (t *ticket[P]) Settled(err error) {
 
 // settle is the lane's side of it. After a fence nobody knows whether the keys are durable: they stay reserved, so
 // that nothing with such a key passes in this life of the node.
-func (t *ticket[P]) settle(k *Keyspace, err error) {
+func (t *ticket[P]) settle(k *keys, err error) {
 	switch {
 	case err == nil:
-		k.Commit(t.reservation)
-	case !errors.Is(err, relay.ErrFenced):
-		k.Release(t.reservation)
+		k.space.Commit(t.reservation)
+	case errors.Is(err, relay.ErrFenced):
+		k.fenced = err
+	default:
+		k.space.Release(t.reservation)
 	}
 	for _, share := range t.reservation.followers {
 		if err == nil {

@@ -15,7 +15,7 @@ import (
 )
 
 // splitByKey gives every key a branch of its own.
-func splitByKey(r records) []branch.Part {
+func splitByKey(r records) ([]branch.Part, error) {
 	var parts []branch.Part
 	for row, key := range r {
 		at := slices.IndexFunc(parts, func(p branch.Part) bool { return p.Branch == key })
@@ -25,7 +25,7 @@ func splitByKey(r records) []branch.Part {
 		}
 		parts[at].Rows = append(parts[at].Rows, int32(row))
 	}
-	return parts
+	return parts, nil
 }
 
 // clients are sources outside of the node: each has one delivery, and sends it until it was acknowledged.

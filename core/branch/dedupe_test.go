@@ -34,7 +34,10 @@ func pickRecords(r records, rows []int32) records {
 	return out
 }
 
-var errNoKey = errors.New("no key")
+var (
+	errNoKey  = errors.New("no key")
+	errNoRoom = errors.New("no room for a refused row")
+)
 
 const output = "unique.ndjson"
 
@@ -46,11 +49,12 @@ type outside struct {
 	engine  *memory.Engine
 	keep    time.Duration
 	maxKeys int
-	split   func(records) []branch.Part
+	split   func(records) ([]branch.Part, error)
+	outputs []string // the files of the commit point; a file sink writes the first
 }
 
 func newOutside(s sched.Scheduler, faults memory.Options) *outside {
-	o := &outside{s: s, keep: time.Hour}
+	o := &outside{s: s, keep: time.Hour, outputs: []string{output}}
 	o.store, o.engine = memory.Open(s, faults)
 	return o
 }
@@ -70,6 +74,7 @@ type node struct {
 	ids     []string
 	extra   []*relay.Consumer[records]
 	failed  error
+	written error
 	fenced  error
 }
 
@@ -77,7 +82,7 @@ type node struct {
 func (o *outside) boot() (*node, error) {
 	n := &node{o: o, scope: o.s.NewScope("node")}
 	n.in, n.out = relay.New[records](o.s, "in"), relay.New[records](o.s, "out")
-	n.point = sink.NewPoint(o.s, o.store, &o.disk, sink.Options{Files: []string{output}})
+	n.point = sink.NewPoint(o.s, o.store, &o.disk, sink.Options{Files: o.outputs})
 	if err := n.point.Open(n.scope); err != nil {
 		return nil, err
 	}
@@ -90,7 +95,13 @@ func (o *outside) boot() (*node, error) {
 			}
 			return r[row], nil
 		},
-		Refuse:   func(r records, row int, _ error) { n.refused = append(n.refused, r[row]) },
+		Refuse: func(r records, row int, _ error) error {
+			if r[row] == "bad for good" {
+				return errNoRoom
+			}
+			n.refused = append(n.refused, r[row])
+			return nil
+		},
 		Select:   pickRecords,
 		Split:    o.split,
 		Branches: branch.Options{Max: 2, Queue: 8, TTL: time.Minute},
@@ -98,18 +109,24 @@ func (o *outside) boot() (*node, error) {
 	return n, nil
 }
 
-// start runs the node. When the intake was removed and everything admitted has ended, the rest ends too.
+// start runs the node with a file sink. When the intake was removed and everything admitted has ended, the rest ends too.
 func (n *node) start() {
 	file := &sink.FileSink[records]{From: n.out.Attach("file", 2), Point: n.point, Encode: encode}
+	n.extra = append(n.extra, file.From)
+	n.o.s.Go(n.scope, "file", func() { n.written = file.Run(n.scope) })
+	n.startWithoutFile()
+}
+
+// startWithoutFile runs everything but the file sink.
+func (n *node) startWithoutFile() {
 	n.o.s.Go(n.scope, "dispatch", func() {
 		n.failed = n.dedupe.Dispatch(n.scope)
-		for _, c := range append(n.extra, file.From) {
+		for _, c := range n.extra {
 			c.Remove()
 		}
 		n.point.Close()
 	})
 	n.o.s.Go(n.scope, "lane", func() { n.dedupe.Work(n.scope) })
-	n.o.s.Go(n.scope, "file", func() { n.failed = errors.Join(n.failed, file.Run(n.scope)) })
 	n.o.s.Go(n.scope, "point", func() { n.fenced = n.point.Run(n.scope) })
 }
 
@@ -132,14 +149,14 @@ func (n *node) send(keys records) (ack.Outcome, error) {
 	} else {
 		root.Ack()
 	}
-	return reply.Wait(n.scope)
+	return reply.Wait(nil)
 }
 
 // stop lets what was admitted end, and then every task.
 func (n *node) stop() error {
 	n.intake.Remove()
 	n.scope.Join()
-	return errors.Join(n.failed, n.fenced)
+	return errors.Join(n.failed, n.written, n.fenced)
 }
 
 func TestDeduplicatorLetsTheFirstOfEachKeyPass(t *testing.T) {
@@ -212,7 +229,7 @@ func TestDeduplicatorLetsTheFirstOfEachKeyPass(t *testing.T) {
 
 func TestBranchesHaveKeysOfTheirOwn(t *testing.T) {
 	o := newOutside(sched.Scheduler{}, memory.Options{})
-	o.split = func(r records) []branch.Part {
+	o.split = func(r records) ([]branch.Part, error) {
 		var parts []branch.Part
 		for row, key := range r {
 			name, _, _ := strings.Cut(key, ":")
@@ -223,7 +240,7 @@ func TestBranchesHaveKeysOfTheirOwn(t *testing.T) {
 			}
 			parts[at].Rows = append(parts[at].Rows, int32(row))
 		}
-		return parts
+		return parts, nil
 	}
 	n, err := o.boot()
 	if err != nil {
@@ -286,5 +303,44 @@ func TestFullBranchRefusesNewKeysAndKnowsItsOwn(t *testing.T) {
 	}
 	if err := n.stop(); err != nil || o.times("c") != 0 {
 		t.Fatalf("%v; c is in the file %d times", err, o.times("c"))
+	}
+}
+
+// A row that is refused and cannot be kept fails its delivery: acknowledging it would lose the row. Nothing of the delivery
+// stays reserved.
+func TestRefusalThatIsNotKeptFailsTheDelivery(t *testing.T) {
+	o := newOutside(sched.Scheduler{}, memory.Options{})
+	n, err := o.boot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.start()
+	for _, sent := range []struct {
+		keys records
+		want error
+	}{{records{"a", "bad for good", "b"}, errNoRoom}, {records{"a", "b"}, nil}} {
+		if o, err := n.send(sent.keys); err != nil || !errors.Is(o.Err, sent.want) || o.Duplicates != 0 {
+			t.Fatalf("sent %v: %+v, %v, want %v", sent.keys, o, err, sent.want)
+		}
+	}
+	if err := n.stop(); err != nil || o.times("a") != 1 || o.times("b") != 1 {
+		t.Fatalf("%v; file %q", err, o.disk.Content(output))
+	}
+}
+
+// The same for rows that belong to no branch.
+func TestSplitThatFailsFailsTheDelivery(t *testing.T) {
+	o := newOutside(sched.Scheduler{}, memory.Options{})
+	o.split = func(records) ([]branch.Part, error) { return nil, errNoRoom }
+	n, err := o.boot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.start()
+	if o, err := n.send(records{"a"}); err != nil || !errors.Is(o.Err, errNoRoom) {
+		t.Fatalf("%+v, %v", o, err)
+	}
+	if err := n.stop(); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -25,10 +25,12 @@ import (
 //	I2  a detached lane has no work and no hold, and never gets one: it is out of the table in the same step.
 //	I3  the table never has more lanes than Max.
 //	I4  the runtime is touched by the worker that runs the lane, and by the evictor after it detached the lane.
+//	I5  a work that was admitted is run or dropped, once.
 //
 //	Orders        evict: detach → take the runtime. evict: detach → out of the table, in one step. worker:
 //	              the word is lowered to nothing → waiting is read. table: waiting is raised → the words are
-//	              read.
+//	              read. worker that leaves: over is set → the ready list is emptied. Admit, Complete: into the
+//	              ready list → over is read.
 //	Linearization Admit at its push; evict at its compare-and-swap of the word.
 //	Waits         Admit: for a lane to fall idle when the table is full, and for room in the branch's own
 //	              queue (TryAdmit refuses instead), both bounded by its scope. Workers: for a ready lane.
@@ -36,7 +38,8 @@ import (
 //	              add.
 //
 // Checks TestSimE1*, TestExhaustE1*
-// Mutants E1.take-first, E1.evict-held, E1.look-before-waiting, E1.schedule-always
+// Mutants E1.take-first, E1.evict-held, E1.look-before-waiting, E1.schedule-always, E1.leave-the-queue,
+// E1.over-before-ready
 type Lane[R, W any] struct {
 	table *Table[R, W]
 	key   string
@@ -85,8 +88,12 @@ func (l *Lane[R, W]) raise(holds uint64) {
 	if l.table.s.Traced() {
 		l.table.s.Check("E1", func() error { return attached(l.key, word) })
 	}
-	if word&queuedMask == 1 {
-		l.table.schedule(l)
+	if word&queuedMask != 1 {
+		return
+	}
+	l.table.schedule(l)
+	if cause, over := l.table.over.Get(); over {
+		l.table.drop(cause) // the workers may have left before this lane was ready
 	}
 }
 
@@ -97,12 +104,27 @@ func attached(key string, word uint64) error {
 	return nil
 }
 
-// step runs the oldest work of the lane.
-func (l *Lane[R, W]) step(scope *sched.Scope) {
+// oldest takes the oldest work of a lane that is ready.
+func (l *Lane[R, W]) oldest() W {
 	w, err := l.queue.Receive(nil, nil) // waits at most for the link of a work that was counted after a later one
 	if err != nil {
 		panic("branch: a ready lane has no work: " + err.Error())
 	}
+	return w
+}
+
+// drop takes leave of the oldest work of the lane without running it.
+func (l *Lane[R, W]) drop(cause error) {
+	w := l.oldest()
+	if l.table.plan.Drop != nil {
+		l.table.plan.Drop(l, l.runtime.Edit().value, w, cause)
+	}
+	l.finish()
+}
+
+// step runs the oldest work of the lane.
+func (l *Lane[R, W]) step(scope *sched.Scope) {
+	w := l.oldest()
 	r := l.runtime.Edit()
 	if !r.open {
 		r.value, r.open = l.table.plan.Open(scope, l), true

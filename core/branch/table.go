@@ -41,12 +41,15 @@ func (o Options) Validate() error {
 }
 
 // Plan says what lanes do. Its functions are called by workers, one at a time for each branch, but End, which the
-// table's task calls.
+// table's task calls, and Drop, which may come from any task that has brought a work after the workers had left.
 type Plan[R, W any] struct {
 	// Open makes the runtime of a new branch, before its first work. It may wait: other branches do not notice.
 	Open func(scope *sched.Scope, l *Lane[R, W]) R
 	// Run does one work to its end.
 	Run func(scope *sched.Scope, l *Lane[R, W], r R, w W)
+	// Drop is told of a work that will not be run, because the scope of the workers has ended with cause; r is the
+	// runtime that Open made, or nothing if there was no work before. It must not wait. It may be nil.
+	Drop func(l *Lane[R, W], r R, w W, cause error)
 	// End takes leave of the runtime of an evicted branch. It must not wait. It may be nil.
 	End func(key string, r R)
 }
@@ -66,6 +69,7 @@ type Table[R, W any] struct {
 	ready   *sched.Chan[*Lane[R, W]] // room for every lane: sending never waits
 	waiting sched.Bool               // the table's task waits for an idle lane
 	idled   sched.Notify
+	over    sched.WriteOnce[error] // why the workers leave, and what is queued is dropped
 }
 
 // NewTable returns a table without branches. Options that do not validate are a programming fault.
@@ -79,6 +83,7 @@ func NewTable[R, W any](s sched.Scheduler, name string, opts Options, plan Plan[
 		ready:   sched.NewChan[*Lane[R, W]](s, name+" ready", opts.Max),
 		waiting: sched.NewBool(s, name+" waiting", false),
 		idled:   sched.NewNotify(s, name+" idled"),
+		over:    sched.NewWriteOnce[error](s, name+" over"),
 	}
 	s.Own("E1", t, t.check)
 	return t
@@ -226,14 +231,32 @@ func (t *Table[R, W]) Close(scope *sched.Scope) error {
 	return nil
 }
 
-// Work runs ready lanes until the table is closed or scope ends. Any number of tasks may do so.
+// Work runs ready lanes until the table is closed or scope ends. Any number of tasks may do so, with one scope: when it
+// ends, what is queued then or later is dropped, so that nobody waits for it.
 func (t *Table[R, W]) Work(scope *sched.Scope) {
 	for {
 		got := sched.Select2(t.ready.OnReceive(), scope.Done())
-		if got.Index == 1 || !got.OK {
+		switch {
+		case got.Index == 1:
+			cause := scope.Err()
+			t.over.Set(cause)
+			t.drop(cause)
+			return
+		case !got.OK:
 			return
 		}
 		got.A.step(scope)
+	}
+}
+
+// drop takes the ready lanes and drops their works. Who takes a lane out of the list has it alone, as a worker does.
+func (t *Table[R, W]) drop(cause error) {
+	for {
+		l, ok, ready := t.ready.TryReceive()
+		if !ready || !ok {
+			return
+		}
+		l.drop(cause)
 	}
 }
 

@@ -1,6 +1,7 @@
 package branch_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -26,18 +27,28 @@ type group struct {
 	table  *table
 	opened map[string]int
 	// does runs in the middle of a work.
-	does func(l *lane, st *state, work int)
-	done map[string][]int
+	does    func(l *lane, st *state, work int)
+	done    map[string][]int
+	dropped map[string][]int
 }
 
 func newGroup(w *sim.World, opts branch.Options, workers int) *group {
-	g := &group{w: w, opened: map[string]int{}, done: map[string][]int{}}
+	return newGroupWithin(w, w.Scope(), opts, workers)
+}
+
+// newGroupWithin is newGroup with workers that leave when scope ends.
+func newGroupWithin(w *sim.World, scope *sched.Scope, opts branch.Options, workers int) *group {
+	g := &group{w: w, opened: map[string]int{}, done: map[string][]int{}, dropped: map[string][]int{}}
 	g.table = branch.NewTable(w.Scheduler(), "table", opts, branch.Plan[*state, int]{
 		Open: func(_ *sched.Scope, l *lane) *state {
 			g.opened[l.Key()]++
 			return &state{works: sched.NewCell[[]int](w.Scheduler(), "works", nil)}
 		},
 		Run: g.run,
+		Drop: func(l *lane, _ *state, work int, cause error) {
+			w.Require(cause != nil, "E1.I5", "work %d of %s is dropped for no reason", work, l.Key())
+			g.dropped[l.Key()] = append(g.dropped[l.Key()], work)
+		},
 		End: func(key string, st *state) {
 			st.ended = true
 			g.done[key] = append(g.done[key], *st.works.View()...)
@@ -45,7 +56,7 @@ func newGroup(w *sim.World, opts branch.Options, workers int) *group {
 	})
 	w.Own(g.table)
 	for range workers {
-		w.Go("worker", func() { g.table.Work(w.Scope()) })
+		w.Go("worker", func() { g.table.Work(scope) })
 	}
 	return g
 }
@@ -163,6 +174,39 @@ func TestSimE1IdleBranchEndsByTime(t *testing.T) {
 	})
 }
 
+// The workers' scope ends while works are queued, come back from outside, and are still admitted. Each work that got in is run
+// or dropped, once: nobody waits for one that is neither.
+func TestSimE1EndOfScopeDropsWhatWaits(t *testing.T) {
+	sim.Check(t, "E1/end-of-scope-drops-what-waits", func(w *sim.World) {
+		scope := w.Scheduler().NewScope("workers")
+		g := newGroupWithin(w, scope, branch.Options{Max: 2, Queue: 4}, 2)
+		ran := map[string][]int{}
+		g.does = func(l *lane, _ *state, work int) {
+			ran[l.Key()] = append(ran[l.Key()], work)
+			if work == 1 {
+				l.Hold()
+				w.Go("outside", func() { l.Complete(100) })
+			}
+		}
+		w.Go("power", func() { scope.Cancel(errStop) })
+		for i := 1; i <= 3; i++ {
+			g.admit("a", i)
+			g.admit("b", i)
+		}
+		w.Finally(func() {
+			for _, key := range []string{"a", "b"} {
+				want := []int{1, 2, 3}
+				if slices.Contains(ran[key], 1) {
+					want = append(want, 100)
+				}
+				got := append(slices.Clone(ran[key]), g.dropped[key]...)
+				slices.Sort(got)
+				w.Require(slices.Equal(got, want), "E1.I5", "branch %s ran %v and dropped %v", key, ran[key], g.dropped[key])
+			}
+		})
+	}, sim.Runs(300))
+}
+
 // One branch must make room for another while its only work runs: every order of their steps.
 func TestExhaustE1WorkOrEvict(t *testing.T) {
 	sim.Exhaust(t, "E1/work-or-evict", func(w *sim.World) {
@@ -170,5 +214,20 @@ func TestExhaustE1WorkOrEvict(t *testing.T) {
 		g.admit("a", 1)
 		g.admit("b", 1)
 		g.finish(map[string]int{"a": 1, "b": 1})
+	})
+}
+
+// The only worker leaves while the only work comes in: every order of their steps.
+func TestExhaustE1WorkOrEnd(t *testing.T) {
+	sim.Exhaust(t, "E1/work-or-end", func(w *sim.World) {
+		scope := w.Scheduler().NewScope("workers")
+		g := newGroupWithin(w, scope, branch.Options{Max: 1, Queue: 1}, 1)
+		ran := sched.NewCell(w.Scheduler(), "ran", 0)
+		g.does = func(*lane, *state, int) { *ran.Edit()++ }
+		w.Go("power", func() { scope.Cancel(errStop) })
+		g.admit("a", 1)
+		w.Finally(func() {
+			w.Require(*ran.Peek()+len(g.dropped["a"]) == 1, "E1.I5", "the work ran %d times and was dropped %v", *ran.Peek(), g.dropped["a"])
+		})
 	})
 }

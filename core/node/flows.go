@@ -167,12 +167,7 @@ func (x *channel) dispatch(scope *sched.Scope, d delivery) {
 
 func (x *channel) selected(b *record.Batch) ([]int32, error) {
 	rows, rejected := record.Selected(b, x.Where)
-	if len(rejected) > 0 {
-		if err := x.n.rejectRows("channel "+x.Name, b, rejected); err != nil {
-			return nil, err
-		}
-	}
-	return rows, nil
+	return rows, x.n.rejectRows("channel "+x.Name, b, rejected)
 }
 
 // deliver brings one row to the engine and counts the answer.

@@ -100,9 +100,12 @@ func (d *deadLetters) Close() error {
 	return errs
 }
 
-// rejectRows counts rows that an expression refused and keeps them as dead letters. After an error the node ends, and whoever
-// can must fail the rows' share.
+// rejectRows counts rows that an expression refused and keeps them as dead letters; none is fine. After an error the node ends,
+// and the caller fails the rows' share.
 func (n *Node) rejectRows(place string, b *record.Batch, rows []*record.Rejection) error {
+	if len(rows) == 0 {
+		return nil
+	}
 	letters := make([]letter, 0, len(rows))
 	for _, r := range rows {
 		n.metrics.rejected.WithLabelValues(place, r.Reason.String()).Inc()

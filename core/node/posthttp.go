@@ -33,12 +33,9 @@ func (n *Node) startHTTPSink(s *graph.Sink) error {
 		},
 	}
 	if s.Where != nil {
-		o.Where = func(b *record.Batch) []int32 {
+		o.Where = func(b *record.Batch) ([]int32, error) {
 			rows, rejected := s.Where.Select(b, nil)
-			if len(rejected) > 0 {
-				_ = n.rejectRows(place, b, rejected) // the node ends, which fails the attempt
-			}
-			return rows
+			return rows, n.rejectRows(place, b, rejected)
 		}
 	}
 	r, err := sink.NewRemote(n.s, o)

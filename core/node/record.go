@@ -89,13 +89,13 @@ func (n *Node) startDeduplicator(p *graph.Processor) error {
 		Name: p.Name, Keep: p.Deduplicate.Keep, From: n.attach(p.Name, p.From), To: n.relays[p.To.Name],
 		Point: n.point, Store: n.store, Split: split, MaxKeys: p.Deduplicate.Max, Branches: branchOptions(p.From.BranchedBy),
 		Key: func(b *record.Batch, row int) (string, error) { return keyOf(p.Deduplicate.On, b, row) },
-		Refuse: func(b *record.Batch, row int, err error) {
+		Refuse: func(b *record.Batch, row int, err error) error {
 			r := &record.Rejection{}
 			if !errors.As(err, &r) {
 				r = &record.Rejection{Reason: record.Evaluation, Detail: err.Error()}
 			}
 			r.Row = row
-			_ = n.rejectRows(p.Name, b, []*record.Rejection{r}) // the node ends, which fails the attempt
+			return n.rejectRows(p.Name, b, []*record.Rejection{r})
 		},
 		Select: func(b *record.Batch, rows []int32) *record.Batch { return b.Select(rows, memory.DefaultAllocator) },
 	})
@@ -124,7 +124,7 @@ func keyOf(on *record.Expr, b *record.Batch, row int) (string, error) {
 
 // splitter cuts batches by branch. The expressions of a branch's key stand at the source that feeds the relay, so
 // they must be the same for all sources above it, and still be about the same schema.
-func (n *Node) splitter(p *graph.Processor) (func(*record.Batch) []branch.Part, error) {
+func (n *Node) splitter(p *graph.Processor) (func(*record.Batch) ([]branch.Part, error), error) {
 	if p.From.BranchedBy == nil {
 		return nil, nil
 	}
@@ -132,16 +132,16 @@ func (n *Node) splitter(p *graph.Processor) (func(*record.Batch) []branch.Part, 
 	if err != nil {
 		return nil, err
 	}
-	return func(b *record.Batch) []branch.Part {
+	return func(b *record.Batch) ([]branch.Part, error) {
 		groups, rejected := record.Partition(b, keys)
-		if len(rejected) > 0 {
-			_ = n.rejectRows(p.Name, b, rejected) // the node ends, which fails the attempt
+		if err := n.rejectRows(p.Name, b, rejected); err != nil {
+			return nil, err
 		}
 		parts := make([]branch.Part, len(groups))
 		for i, g := range groups {
 			parts[i] = branch.Part{Branch: g.Key, Rows: g.Rows}
 		}
-		return parts
+		return parts, nil
 	}, nil
 }
 
@@ -215,10 +215,8 @@ func (n *Node) encode(s *graph.Sink, b *record.Batch) ([]byte, error) {
 	if s.Where != nil {
 		selected, rejected := s.Where.Apply(b, memory.DefaultAllocator)
 		defer selected.Release()
-		if len(rejected) > 0 {
-			if err := n.rejectRows(s.Name, b, rejected); err != nil {
-				return nil, err
-			}
+		if err := n.rejectRows(s.Name, b, rejected); err != nil {
+			return nil, err
 		}
 		out, rows = selected, selected.Rows()
 	}

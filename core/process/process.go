@@ -99,10 +99,6 @@ func (p *Processor) handle(scope *sched.Scope, d relay.Delivery[*record.Batch]) 
 		return
 	}
 	err := p.to.Publish(scope, d.Share, relay.Batch[*record.Batch]{Rows: out, IDs: ids, Unit: d.Unit})
-	if err == nil {
-		// When everything ends, the consumers may have left before this task was told: then nobody took the batch.
-		err = scope.Err()
-	}
 	if err != nil {
 		d.Share.Fail(fmt.Errorf("processor %s: %w", p.opts.Name, err))
 		return

@@ -11,8 +11,8 @@ import (
 // ErrDecided means that the attempt was decided before the batch was published, so nobody was handed it.
 var ErrDecided = errors.New("relay: attempt already decided")
 
-// ErrRemoved fails a share whose consumer went away before it was handed the batch. Removal must not lose a batch
-// of a source that is still sending, so it is never an acknowledgement: the source sends again, to whoever is
+// ErrRemoved fails a share whose consumer went away before it was handed the batch, or cannot go on. Neither must lose a
+// batch of a source that is still sending, so it is never an acknowledgement: the source sends again, to whoever is
 // attached then.
 var ErrRemoved = errors.New("relay: consumer removed")
 
@@ -44,6 +44,7 @@ type Delivery[P Payload] struct {
 //
 //	I4  the shares reserved for a batch are as many as the consumers it is offered to: one snapshot decides both.
 //	I5  every reserved share reaches its consumer's queue or is failed with the reason.
+//	I6  a batch that is published after a consumer gave up is not acknowledged.
 //
 //	Linearization Publish at its read of the list; Attach and Remove at their publication.
 //	Waits         Publish for each queue in turn, in order of attachment, bounded by its scope; removing a
@@ -150,10 +151,11 @@ func (c *Consumer[P]) Remove() {
 	c.queue.Close()
 }
 
-// Discard removes the consumer and fails everything that is still queued: what a receiving task does last when it
-// cannot go on. It waits only for producers that have a place and link it next.
+// Discard fails everything that is still queued and whatever is published from now on: what a receiving task does last
+// when it cannot go on. The consumer stays attached, because a relay without it would acknowledge rows that nobody in its
+// place has taken; a removed one refuses nothing. It waits only for producers that have a place and link it next.
 func (c *Consumer[P]) Discard(cause error) {
-	c.Remove()
+	c.queue.Close()
 	for {
 		d, err := c.queue.Receive(nil, nil)
 		if err != nil {

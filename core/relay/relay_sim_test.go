@@ -199,10 +199,11 @@ func TestExhaustC6PublishOrRemove(t *testing.T) {
 		r := relay.New[rows](w.Scheduler(), "orders")
 		w.Own(r)
 		c := r.Attach("c", 1)
-		w.Go("remove", func() { c.Discard(errStop) })
+		w.Go("remove", c.Remove)
 		reply, err := publish(w, r, 1)
 		w.Require(err == nil || errors.Is(err, relay.ErrRemoved), "C6.publish", "%v", err)
 		w.Join()
+		c.Discard(errStop)
 		o, ended := reply.Get()
 		w.Require(ended && (err == nil || o.Err != nil), "C6.I5", "ended %t with %v, published with %v", ended, o.Err, err)
 	})
@@ -219,5 +220,31 @@ func TestSimC6GrowingLetsAllIn(t *testing.T) {
 		}
 		q.Resize(3)
 		w.Join()
+	})
+}
+
+// A consumer gives up while somebody publishes. Every attempt that was acknowledged was taken by it, also those that
+// came when it had gone.
+func TestSimC6ConsumerThatGaveUpRefuses(t *testing.T) {
+	sim.Check(t, "C6/consumer-that-gave-up-refuses", func(w *sim.World) {
+		r := relay.New[rows](w.Scheduler(), "orders")
+		w.Own(r)
+		k := &sink{w: w, consumer: r.Attach("a", 2)}
+		w.Go("consumer", func() {
+			k.take(1)
+			k.consumer.Discard(errStop)
+		})
+		acknowledged := 0
+		for id := 1; id <= 4; id++ {
+			reply, err := publish(w, r, id)
+			w.Require(err == nil || errors.Is(err, relay.ErrRemoved), "C6.I5", "published: %v", err)
+			o, err := reply.Wait(w.Scope())
+			w.NoError(err)
+			if o.Err == nil {
+				acknowledged++
+			}
+		}
+		w.Join()
+		w.Require(acknowledged == len(k.got), "C6.I6", "%d acknowledged, and the consumer took %v", acknowledged, k.got)
 	})
 }

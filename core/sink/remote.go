@@ -36,8 +36,9 @@ type RemoteOptions[P relay.Payload] struct {
 	// Send sends the given rows at once and returns what the other side said. It bounds its own time, and ends early with
 	// scope. The error explains a verdict other than Accepted.
 	Send func(scope *sched.Scope, rows P, ids relay.IDs, selected []int32) (Verdict, error)
-	// Where returns the rows that belong to the sink. Nil: all.
-	Where func(rows P) []int32
+	// Where returns the rows that belong to the sink. Rows that it cannot judge it keeps elsewhere, and an error says that it
+	// could not: then the delivery fails. Nil: all.
+	Where func(rows P) ([]int32, error)
 	// Bury keeps a row that is refused for good, and returns when that is durable. Nil: there is no such route.
 	Bury func(rows P, row int, why error) error
 	// Retries is the number of attempts after the first one, 0 to MaxRetries. Attempts that end with Never, to find
@@ -113,7 +114,11 @@ func (r *Remote[P]) Run(scope *sched.Scope) error {
 // deliver follows the rows of one delivery to the end.
 func (r *Remote[P]) deliver(scope *sched.Scope, d relay.Delivery[P]) {
 	defer d.Rows.Release()
-	selected := r.selected(d.Rows)
+	selected, err := r.selected(d.Rows)
+	if err != nil {
+		d.Share.Fail(fmt.Errorf("sink %s: %w", r.opts.Name, err))
+		return
+	}
 	p := NewPayload(r.s, len(selected), d.Share)
 	x := &passage[P]{remote: r, delivery: d, payload: p, selected: selected}
 	if err := x.run(scope); err != nil {
@@ -121,7 +126,7 @@ func (r *Remote[P]) deliver(scope *sched.Scope, d relay.Delivery[P]) {
 	}
 }
 
-func (r *Remote[P]) selected(rows P) []int32 {
+func (r *Remote[P]) selected(rows P) ([]int32, error) {
 	if r.opts.Where != nil {
 		return r.opts.Where(rows)
 	}
@@ -129,7 +134,7 @@ func (r *Remote[P]) selected(rows P) []int32 {
 	for i := range all {
 		all[i] = int32(i)
 	}
-	return all
+	return all, nil
 }
 
 // passage is one delivery on its way. A payload's row is an index into selected.

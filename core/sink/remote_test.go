@@ -95,6 +95,15 @@ func TestRemoteRetriesWithGrowingWaits(t *testing.T) {
 	}
 }
 
+// Rows that the condition could not judge and nobody could keep: acknowledging the delivery would lose them.
+func TestRemoteConditionThatFailsFailsTheDelivery(t *testing.T) {
+	p := &peer{}
+	_, err := sendRemote(t, p, sink.RemoteOptions[numbers]{Where: func(numbers) ([]int32, error) { return nil, errStop }}, numbers{1, 2})
+	if !errors.Is(err, errStop) || p.calls != 0 {
+		t.Fatalf("%v after %d calls", err, p.calls)
+	}
+}
+
 func TestRemoteGivesUpAndFails(t *testing.T) {
 	p := &peer{away: 9}
 	_, err := sendRemote(t, p, sink.RemoteOptions[numbers]{Retries: 1, Backoff: time.Second}, numbers{1})
@@ -108,7 +117,7 @@ func TestRemoteBuriesOnlyTheRowToBlame(t *testing.T) {
 	var buried []int
 	_, err := sendRemote(t, p, sink.RemoteOptions[numbers]{
 		Batch: 4,
-		Where: func(rows numbers) []int32 { return []int32{1, 2, 3, 4, 5, 6} },
+		Where: func(numbers) ([]int32, error) { return []int32{1, 2, 3, 4, 5, 6}, nil },
 		Bury: func(rows numbers, row int, why error) error {
 			buried = append(buried, rows[row])
 			return nil
