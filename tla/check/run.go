@@ -1,6 +1,7 @@
 package check
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -82,10 +83,11 @@ func (s *search) assumptions() bool {
 				continue
 			}
 		}
-		s.found = &finding{verdict: Assumption, name: "ASSUME at " + placeOf(a), err: err, term: &a, id: noState, from: noState}
+		f := &finding{verdict: Assumption, name: "ASSUME at " + placeOf(a), err: err, term: &a, id: noState, from: noState}
 		if err != nil {
-			s.found.verdict = Fault
+			f.verdict = Fault
 		}
+		s.report(f)
 		return false
 	}
 	return true
@@ -96,7 +98,7 @@ func (s *search) postcondition() {
 	for _, p := range s.m.post {
 		ok, err := p.x.Holds(s.main)
 		if err != nil {
-			s.found = &finding{verdict: Fault, name: p.name, err: err, id: noState, from: noState}
+			s.report(&finding{verdict: Fault, name: p.name, err: err, id: noState, from: noState})
 			return
 		}
 		if !ok {
@@ -106,10 +108,17 @@ func (s *search) postcondition() {
 	}
 }
 
-// report keeps the first violation and stops the workers.
+// report keeps the first violation and stops the workers. An evaluation that the end of the run's time
+// cut short is no violation: the run is unfinished, and a warning says where it was.
 func (s *search) report(f *finding) {
 	s.mu.Lock()
-	if s.found == nil {
+	var e *eval.Error
+	if errors.As(f.err, &e) && e.Expired {
+		if !s.exit {
+			s.res.Warnings = append(s.res.Warnings, e.Error())
+		}
+		s.stopped, s.exit = true, true
+	} else if s.found == nil {
 		s.found = f
 	}
 	s.mu.Unlock()
@@ -124,6 +133,7 @@ func (s *search) halted() bool {
 // finish turns what was found into the result.
 func (s *search) finish() {
 	r := s.res
+	s.run.Expired = nil // the trace is rebuilt after the end of the time too
 	r.Elapsed = time.Since(s.start)
 	r.Depth = s.level
 	r.Queue = s.queue
@@ -193,6 +203,9 @@ func (s *search) newRun() *eval.Run {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		return s.rng.intn(n)
+	}
+	if s.opt.MaxTime > 0 {
+		r.Expired = func() bool { return time.Since(s.start) > s.opt.MaxTime }
 	}
 	r.Get = s.tlcGet
 	r.Set = func(_ *eval.Ctx, name string, v value.Value) bool {

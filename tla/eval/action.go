@@ -44,7 +44,7 @@ func (a *Action) Each(c *Ctx, emit func(c *Ctx) bool) error {
 }
 
 func (c *Ctx) run(a *Action, before *Frame) (err error) {
-	defer c.guard(before, &err)
+	defer c.guard(before, c.rest, &err)
 	c.open(a.fc)
 	a.act(c)
 	c.close(a.fc, before)

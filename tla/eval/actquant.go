@@ -36,6 +36,7 @@ func existsLevel(b *binder, body Act) Act {
 		switch s := c.set(set(c), b.at).(type) {
 		case *value.Elems:
 			for _, v := range s.E {
+				c.tick(b.at)
 				c.f.s[slot] = v
 				if body(c) {
 					return true
@@ -44,6 +45,7 @@ func existsLevel(b *binder, body Act) Act {
 			return false
 		default:
 			return !s.Each(func(v value.Value) bool {
+				c.tick(b.at)
 				c.f.s[slot] = v
 				return !body(c)
 			})
@@ -203,6 +205,8 @@ func (cp *compiler) actApply(s *symbol, args []syntax.Expr, x syntax.Expr, e env
 		return cp.actDef(s, args, x, e, k)
 	case s.kind == symBuiltin && s.builtin.Name == "TLCEval" && len(args) == 1:
 		return cp.act(args[0], e, k)
+	case cp.recursiveAct(s, args, e, x.Pos()):
+		return cp.callAct(s, args, e, x.Pos(), k)
 	}
 	p := cp.apply(s, args, e, x.Pos()).holds(e.place(x.Pos()))
 	return func(c *Ctx) bool { return p(c) && k(c) }

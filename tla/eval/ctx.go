@@ -41,9 +41,11 @@ type Ctx struct {
 	Counts []int64
 
 	emit   func(c *Ctx) bool
+	rest   *rest
 	f      *Frame
 	at     *place
 	depth  int
+	ticks  uint32
 	locals map[*Frame]*Frame
 	memos  map[*recFcn]map[uint64][]memoEntry
 	// frames holds a frame for each compiled root that this goroutine evaluated; it is nil while in use.
@@ -65,6 +67,9 @@ type Run struct {
 	Env func(name string) string
 	// Random draws a number below n.
 	Random func(n int) int
+	// Expired reports whether the time of the run is over; nil means that it has no bound. It is asked
+	// now and then inside long evaluations.
+	Expired func() bool
 }
 
 // Error is a fault of evaluation with its place.
@@ -72,6 +77,8 @@ type Error struct {
 	File string
 	Pos  syntax.Pos
 	Msg  string
+	// Expired says that the time of the run ended during the evaluation.
+	Expired bool
 	// unassigned says that a primed variable was read before it had a value.
 	unassigned bool
 }
@@ -98,13 +105,13 @@ func (c *Ctx) fail(at *place, format string, args ...any) {
 
 // Guard calls f and returns a fault of evaluation as an error.
 func (c *Ctx) Guard(f func()) (err error) {
-	defer c.guard(c.f, &err)
+	defer c.guard(c.f, c.rest, &err)
 	f()
 	return nil
 }
 
-// guard is deferred: it turns a fault of evaluation into an error and goes back to the frame saved.
-func (c *Ctx) guard(saved *Frame, err *error) {
+// guard is deferred: it turns a fault of evaluation into an error and goes back to what was before.
+func (c *Ctx) guard(saved *Frame, r0 *rest, err *error) {
 	switch r := recover().(type) {
 	case nil:
 		return
@@ -119,7 +126,7 @@ func (c *Ctx) guard(saved *Frame, err *error) {
 	default:
 		panic(r)
 	}
-	c.f, c.depth = saved, 0
+	c.f, c.rest, c.depth = saved, r0, 0
 }
 
 // Expr is a compiled expression with the number of slots its frame needs.
@@ -155,7 +162,7 @@ func (c *Ctx) close(fc *fctx, before *Frame) {
 // Eval evaluates the expression.
 func (e *Expr) Eval(c *Ctx) (v value.Value, err error) {
 	saved := c.f
-	defer c.guard(saved, &err)
+	defer c.guard(saved, c.rest, &err)
 	c.open(e.fc)
 	// What is returned may hold on to the frame: it is not used again.
 	v = c.settle(e.fn(c))
@@ -166,7 +173,7 @@ func (e *Expr) Eval(c *Ctx) (v value.Value, err error) {
 // Holds evaluates a predicate.
 func (e *Expr) Holds(c *Ctx) (ok bool, err error) {
 	saved := c.f
-	defer c.guard(saved, &err)
+	defer c.guard(saved, c.rest, &err)
 	c.open(e.fc)
 	ok = e.pred(c)
 	c.close(e.fc, saved)
@@ -226,7 +233,16 @@ func (c *Ctx) private(f *Frame) *Frame {
 	return p
 }
 
+// tick is called on each turn of a loop and each call: an evaluation that never ends by itself ends
+// with the time of the run.
+func (c *Ctx) tick(at *place) {
+	if c.ticks++; c.ticks&0x3fff == 0 && c.Run.Expired != nil && c.Run.Expired() {
+		panic(&Error{File: at.file, Pos: at.pos, Msg: "the time of the run ended while this was evaluated", Expired: true})
+	}
+}
+
 func (c *Ctx) enter(at *place) {
+	c.tick(at)
 	c.depth++
 	if c.depth > MaxCallDepth {
 		c.fail(at, "recursion is deeper than %d calls", MaxCallDepth)

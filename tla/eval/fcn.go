@@ -15,6 +15,7 @@ type binder struct {
 
 // assign puts an element into the slots of the binder.
 func (b *binder) assign(c *Ctx, v value.Value) {
+	c.tick(b.at)
 	if !b.tuple {
 		c.f.s[b.slots[0]] = v
 		return
@@ -118,6 +119,7 @@ func quantLevel(b *binder, body Pred, exists bool) Pred {
 		switch s := c.set(set(c), b.at).(type) {
 		case *value.Elems:
 			for _, v := range s.E {
+				c.tick(b.at)
 				c.f.s[slot] = v
 				if body(c) == exists {
 					return exists
@@ -126,6 +128,7 @@ func quantLevel(b *binder, body Pred, exists bool) Pred {
 			return !exists
 		default:
 			all := s.Each(func(v value.Value) bool {
+				c.tick(b.at)
 				c.f.s[slot] = v
 				return body(c) != exists
 			})

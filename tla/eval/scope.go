@@ -93,6 +93,9 @@ type fctx struct {
 	trial bool
 	mark  int // id that marks what depends on a body still being compiled
 	calls map[callKey]*callee
+
+	actKey    actKey // of the body of a recursive action
+	actCallee *actCallee
 }
 
 type callKey struct {

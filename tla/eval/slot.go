@@ -108,13 +108,7 @@ func (cp *compiler) call(s *symbol, args []syntax.Expr, e env, pos syntax.Pos) n
 		cp.nextID++
 		sc := s.sc.child()
 		e2 := env{sc: sc, fc: ce.fc, primed: e.primed, world: e.world, mode: e.mode}
-		for _, q := range s.def.Params {
-			p := cp.newSlot(e2, q.Name)
-			if q.Arity > 0 {
-				p.kind, p.arity = symOpSlot, q.Arity
-			}
-			sc.m[q.Name] = p
-		}
+		cp.params(s, sc, e2)
 		body := cp.compile(s.def.Body, e2)
 		bound(&body, mark)
 		body.slot = nil // it reads from the frame of the callee
@@ -124,6 +118,17 @@ func (cp *compiler) call(s *symbol, args []syntax.Expr, e env, pos syntax.Pos) n
 	n.under(ce.node)
 	n.fn = callFn(ce, argFns, 0, at)
 	return n
+}
+
+// params gives the parameters of a definition slots in the frame of e.
+func (cp *compiler) params(s *symbol, sc *scope, e env) {
+	for _, q := range s.def.Params {
+		p := cp.newSlot(e, q.Name)
+		if q.Arity > 0 {
+			p.kind, p.arity = symOpSlot, q.Arity
+		}
+		sc.m[q.Name] = p
+	}
 }
 
 func (cp *compiler) callArgs(s *symbol, args []syntax.Expr, e env) ([]Fn, node) {

@@ -32,10 +32,12 @@ func community() []*eval.Native {
 		{Name: "Json", Ops: jsonOps(), Extends: nil},
 		{Name: "IOUtils", Ops: ioOps(), Source: text("IOUtils")},
 		{Name: "CSV", Ops: csvOps()},
+		{Name: "Statistics", Ops: statistics(), Extends: []string{"Naturals"}},
+		{Name: "GraphViz", Ops: graphViz()},
 		{Name: "SVG", Ops: svgOps(), Source: text("SVG")},
 		{Name: "VectorClocks", Ops: []*eval.Builtin{higher("CausalOrder", []int{0, 1, 1, 1}, causalOrder)}, Source: text("VectorClocks")},
 	}
-	for _, n := range []string{"BagsExt", "Graphs", "UndirectedGraphs", "DyadicRationals", "Combinatorics", "Relation", "Apalache"} {
+	for _, n := range []string{"BagsExt", "Graphs", "UndirectedGraphs", "DyadicRationals", "Combinatorics", "Relation", "Apalache", "Quorum"} {
 		out = append(out, &eval.Native{Name: n, Source: text(n)})
 	}
 	for _, n := range out {

@@ -22,7 +22,7 @@ func empty() []*eval.Native {
 		"NaturalsInduction": {"Integers"}, "WellFoundedInduction": {"NaturalsInduction"},
 		"FunctionTheorems": {"Functions", "Integers"}, "SequencesExtTheorems": {"SequencesExt"},
 		"FiniteSetsExtTheorems": {"FiniteSetsExt"}, "RealTime": {"Reals"}, "Toolbox": nil,
-		"BagsTheorems": {"Bags"}, "FoldsTheorems": {"Folds"}, "GraphTheorems": {"Graphs"},
+		"BagsTheorems": {"Bags"}, "QuorumTheorems": {"Quorum"}, "FoldsTheorems": {"Folds"}, "GraphTheorems": {"Graphs"},
 		"SequencePartialOrder": {"Integers", "Sequences"}, "InductiveMethod": nil,
 	} {
 		out = append(out, &eval.Native{Name: name, Extends: extends, Yields: true})
