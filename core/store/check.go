@@ -75,6 +75,22 @@ func (s *Step) validateLists(faults *faults) {
 	faults.rows(s.Rows)
 }
 
+// ValidateGroup reports every rule that a group of steps breaks, joined: those of each member, and that no two advance one
+// instance.
+func ValidateGroup(steps []*Step) error {
+	var faults faults
+	faults.when(len(steps) == 0 || len(steps) > MaxGroup, "group: %d steps are not in 1..%d", len(steps), MaxGroup)
+	seen := make(map[InstanceID]bool, len(steps))
+	for _, st := range steps {
+		if err := st.Validate(); err != nil {
+			faults = append(faults, err)
+		}
+		faults.when(seen[st.Claim.Instance], "group: instance %q twice", st.Claim.Instance)
+		seen[st.Claim.Instance] = true
+	}
+	return faults.join("group")
+}
+
 // ValidateRows reports every rule that rows of a Write break, joined.
 func ValidateRows(rows []Row) error {
 	var faults faults

@@ -73,6 +73,17 @@ type Steps interface {
 	Collect(scope *sched.Scope, id InstanceID) (Ticket, error)
 }
 
+// Groups is implemented by stores that commit steps of different instances in one transaction.
+type Groups interface {
+	// CommitAll applies all steps, each by the rules of Commit, and returns when they are durable; or none of them: any
+	// member that is refused aborts the whole. After a definite error every member may be committed again, by itself, under
+	// the claim it has; the error need not say whose fault it was. ErrUnknown must be decided for each member.
+	CommitAll(scope *sched.Scope, steps []*Step) (Ticket, error)
+}
+
+// MaxGroup is how many steps one transaction takes at most.
+const MaxGroup = 256
+
 // Reads is the part of a store that routing, correlation, the inbox and the timers read. None needs a claim, so
 // what they return is a hint until it was revalidated under one.
 type Reads interface {

@@ -1,50 +1,18 @@
 package pebble_test
 
 import (
-	"errors"
 	"fmt"
 	"runtime"
-	"strconv"
 	"sync"
 	"testing"
 
 	"github.com/millrace-dev/millrace/core/store"
 	"github.com/millrace-dev/millrace/core/store/pebble"
 	"github.com/millrace-dev/millrace/core/store/pebble/crashfs"
-	"github.com/millrace-dev/millrace/core/store/step"
+	"github.com/millrace-dev/millrace/core/store/storetest"
 	"github.com/millrace-dev/millrace/linearizability"
 	"github.com/millrace-dev/millrace/sim/inventory"
 )
-
-// increment adds one to the counter in the instance's snapshot, in one step under its claim, and returns the sum.
-func increment(st *step.Store, me store.Owner, cause string) (int, error) {
-	const id = store.InstanceID("i")
-	for {
-		h, _, err := st.Head(nil, id)
-		if err != nil {
-			return 0, err
-		}
-		c, _, err := st.Take(nil, id, h.Epoch, me)
-		if errors.Is(err, store.ErrConflict) {
-			runtime.Gosched()
-			continue
-		}
-		if err != nil {
-			return 0, err
-		}
-		in, _, err := st.Load(nil, c)
-		if err != nil {
-			return 0, err
-		}
-		n, err := strconv.Atoi("0" + string(in.Snapshot))
-		if err != nil {
-			return 0, err
-		}
-		n++
-		_, err = st.Commit(nil, &store.Step{Cause: cause, Claim: c, Status: store.Running, Snapshot: []byte(strconv.Itoa(n))})
-		return n, err
-	}
-}
 
 // Goroutines race for one instance; comparing and writing must be one step. The failpoint between them makes room.
 func TestLinearS1CompareAndWrite(t *testing.T) {
@@ -62,7 +30,7 @@ func TestLinearS1CompareAndWrite(t *testing.T) {
 				tasks.Go(func() {
 					for i := range 8 {
 						end := calls.Begin(int(lane), linearizability.LaneInput{Instance: "i"})
-						n, err := increment(st, store.Owner{Replica: "a", Lane: lane, Incarnation: 2}, fmt.Sprint(i))
+						n, err := storetest.Increment(st, store.Owner{Replica: "a", Lane: lane, Incarnation: 2}, fmt.Sprint(i))
 						if err != nil {
 							n = -1 // nobody sweeps here: a claim that is lost was held twice
 						}

@@ -114,16 +114,17 @@ func rowsExpire(f *fixture) {
 		{Space: "s", Key: "deleted", Delete: true},
 	})
 	f.ok(err)
-	expire := func(now time.Time, limit, want int) {
-		f.Helper()
-		n, _, err := f.st.Expire(f.scope, "s", now, limit)
+	n, _, err := f.st.Expire(f.scope, "s", noon.Add(-1), 10)
+	f.ok(err)
+	f.same(n, 0)
+	// An engine may keep an entry for each time that a row was written with an expiry, so only the first and the last are certain.
+	for rounds := 0; rounds == 0 || n > 0; rounds++ {
+		n, _, err = f.st.Expire(f.scope, "s", noon, 1)
 		f.ok(err)
-		f.same(n, want)
+		if n > 1 || rounds == 0 && n != 1 || rounds > 3 {
+			f.Fatalf("round %d took %d entries, limit 1", rounds, n)
+		}
 	}
-	expire(noon.Add(-1), 10, 0)
-	expire(noon, 2, 2)
-	expire(noon, 10, 1)
-	expire(noon, 10, 0)
 	rows, _, err := f.st.Rows(f.scope, "s", "", 10)
 	f.ok(err)
 	var keys []string

@@ -1,0 +1,239 @@
+package postgres
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/millrace-dev/millrace/core/sched"
+	"github.com/millrace-dev/millrace/core/store"
+)
+
+const sqlResolve = `select instance, generation from waits where channel = $1 and key = $2 and channel <> ''`
+
+// Resolve implements [store.Reads].
+func (s *Store) Resolve(scope *sched.Scope, channel, key string) (store.Alias, store.Ticket, error) {
+	a := store.Alias{Channel: channel, Key: key}
+	found := false
+	err := s.read(scope, sqlResolve, func(r pgx.Rows) error {
+		var id []byte
+		var generation int64
+		err := r.Scan(&id, &generation)
+		a.Instance, a.Generation, found = store.InstanceID(id), uint64(generation), true
+		return err
+	}, name(channel), name(key))
+	if err = notFound(err, found); err != nil {
+		return store.Alias{}, durable, fmt.Errorf("resolve key %q on %q: %w", key, channel, err)
+	}
+	return a, durable, nil
+}
+
+const sqlReceipt = `select cause, instance, reply, expires from inbox where channel = $1 and id = $2`
+
+// Receipt implements [store.Reads].
+func (s *Store) Receipt(scope *sched.Scope, d store.Delivery) (store.Receipt, store.Ticket, error) {
+	out := store.Receipt{Delivery: d}
+	found := false
+	err := s.read(scope, sqlReceipt, func(r pgx.Rows) error {
+		var cause, id []byte
+		var expires int64
+		err := r.Scan(&cause, &id, &out.Reply, &expires)
+		out.Cause, out.Instance, out.Reply, out.Expires, found = string(cause), store.InstanceID(id), bytes(out.Reply), moment(expires), true
+		return err
+	}, name(d.Channel), name(d.ID))
+	if err = notFound(err, found); err != nil {
+		return store.Receipt{}, durable, fmt.Errorf("read receipt of %q on %q: %w", d.ID, d.Channel, err)
+	}
+	return out, durable, nil
+}
+
+const sqlTimers = `
+select due, instance, generation from waits
+where due <> 0 and (due, instance, generation) > ($1, $2, $3) and due <= $4
+order by due, instance, generation limit $5`
+
+// Timers implements [store.Reads].
+func (s *Store) Timers(scope *sched.Scope, after store.Timer, until time.Time, limit int) (timers []store.Timer, t store.Ticket, err error) {
+	if err = store.ValidateScan(limit); err != nil {
+		return nil, durable, err
+	}
+	due := int64(-1 << 63) // before every moment
+	if after != (store.Timer{}) {
+		due = nanoseconds(after.Due)
+	}
+	err = s.read(scope, sqlTimers, func(r pgx.Rows) error {
+		var id []byte
+		var due, generation int64
+		err := r.Scan(&due, &id, &generation)
+		timers = append(timers, store.Timer{Due: moment(due), Instance: store.InstanceID(id), Generation: uint64(generation)})
+		return err
+	}, due, name(after.Instance), number(after.Generation), until.UnixNano(), limit)
+	if err != nil {
+		return nil, durable, fmt.Errorf("list timers: %w", err)
+	}
+	return timers, durable, nil
+}
+
+const sqlEmissions = `
+select instance, sequence, target, payload from outbox
+where (instance, sequence) > ($1, $2)
+order by instance, sequence limit $3`
+
+// Emissions implements [store.Outbox].
+func (s *Store) Emissions(scope *sched.Scope, after store.Emission, limit int) (out []store.Emission, t store.Ticket, err error) {
+	if err = store.ValidateScan(limit); err != nil {
+		return nil, durable, err
+	}
+	err = s.read(scope, sqlEmissions, func(r pgx.Rows) error {
+		var id, target []byte
+		var sequence int64
+		e := store.Emission{}
+		err := r.Scan(&id, &sequence, &target, &e.Payload)
+		e.Instance, e.Sequence, e.Target, e.Payload = store.InstanceID(id), uint64(sequence), string(target), bytes(e.Payload)
+		out = append(out, e)
+		return err
+	}, name(after.Instance), number(after.Sequence), limit)
+	if err != nil {
+		return nil, durable, fmt.Errorf("list emissions: %w", err)
+	}
+	return out, durable, nil
+}
+
+const sqlDelivered = `
+delete from outbox o using unnest($1::bytea[], $2::bigint[]) as s(instance, sequence)
+where o.instance = s.instance and o.sequence = s.sequence`
+
+// Delivered implements [store.Outbox].
+func (s *Store) Delivered(scope *sched.Scope, sent []store.Emission) (store.Ticket, error) {
+	ids, sequences := make([][]byte, 0, len(sent)), make([]int64, 0, len(sent))
+	for _, e := range sent {
+		ids, sequences = append(ids, name(e.Instance)), append(sequences, number(e.Sequence))
+	}
+	if _, err := s.write(scope, sqlDelivered, ids, sequences); err != nil {
+		return durable, fmt.Errorf("remove %d emissions: %w", len(sent), err)
+	}
+	return durable, nil
+}
+
+// rowLists are rows as the functions take them.
+type rowLists struct {
+	setSpace, setKey, value, dropSpace, dropKey [][]byte
+	expires                                     []int64
+}
+
+// add takes rows in the order of their keys, so that two transactions lock them in one order; of several writes of one row
+// the last one counts.
+func (l *rowLists) add(rows []store.Row) {
+	last := make(map[[2]string]int, len(rows))
+	for i, r := range rows {
+		last[[2]string{r.Space, r.Key}] = i
+	}
+	keys := make([]int, 0, len(last))
+	for _, i := range last { //order: sorted below
+		keys = append(keys, i)
+	}
+	slices.SortFunc(keys, func(a, b int) int { return compareRows(rows[a], rows[b]) })
+	for _, i := range keys {
+		r := rows[i]
+		if r.Delete {
+			l.dropSpace, l.dropKey = append(l.dropSpace, name(r.Space)), append(l.dropKey, name(r.Key))
+			continue
+		}
+		l.setSpace, l.setKey = append(l.setSpace, name(r.Space)), append(l.setKey, name(r.Key))
+		l.value, l.expires = append(l.value, raw(r.Value)), append(l.expires, nanoseconds(r.Expires))
+	}
+}
+
+func compareRows(a, b store.Row) int {
+	return slices.Compare([]string{a.Space, a.Key}, []string{b.Space, b.Key})
+}
+
+// args are in the order of write_rows.
+func (l *rowLists) args() []any {
+	return []any{l.setSpace, l.setKey, l.value, l.expires, l.dropSpace, l.dropKey}
+}
+
+// Write implements [store.Spaces].
+func (s *Store) Write(scope *sched.Scope, rows []store.Row) (store.Ticket, error) {
+	err := store.ValidateRows(rows)
+	if err == nil {
+		var l rowLists
+		l.add(rows)
+		_, err = s.write(scope, "select write_rows($1, $2, $3, $4, $5, $6)", l.args()...)
+	}
+	if err != nil {
+		return durable, fmt.Errorf("write rows: %w", err)
+	}
+	return durable, nil
+}
+
+func readRow(r pgx.Rows, space string) (store.Row, error) {
+	var key []byte
+	var expires int64
+	row := store.Row{Space: space}
+	err := r.Scan(&key, &row.Value, &expires)
+	row.Key, row.Value, row.Expires = string(key), bytes(row.Value), moment(expires)
+	return row, err
+}
+
+// Row implements [store.Spaces].
+func (s *Store) Row(scope *sched.Scope, space, key string) (row store.Row, t store.Ticket, err error) {
+	found := false
+	err = s.read(scope, "select key, value, expires from rows where space = $1 and key = $2", func(r pgx.Rows) (err error) {
+		row, err = readRow(r, space)
+		found = true
+		return err
+	}, name(space), name(key))
+	if err = notFound(err, found); err != nil {
+		return store.Row{}, durable, fmt.Errorf("read row %q of space %q: %w", key, space, err)
+	}
+	return row, durable, nil
+}
+
+// Rows implements [store.Spaces].
+func (s *Store) Rows(scope *sched.Scope, space, after string, limit int) (out []store.Row, t store.Ticket, err error) {
+	if err = store.ValidateScan(limit); err != nil {
+		return nil, durable, err
+	}
+	err = s.read(scope, "select key, value, expires from rows where space = $1 and key > $2 order by key limit $3", func(r pgx.Rows) error {
+		row, err := readRow(r, space)
+		out = append(out, row)
+		return err
+	}, name(space), name(after), limit)
+	if err != nil {
+		return nil, durable, fmt.Errorf("list rows of space %q: %w", space, err)
+	}
+	return out, durable, nil
+}
+
+// Replicas expire side by side: each takes rows that no other is taking.
+const (
+	sqlExpireInbox = `
+with old as (
+	select channel, id from inbox where expires <> 0 and expires <= $1
+	order by expires limit $2 for update skip locked)
+delete from inbox i using old where i.channel = old.channel and i.id = old.id`
+	sqlExpireRows = `
+with old as (
+	select space, key from rows where space = $3 and expires <> 0 and expires <= $1
+	order by expires limit $2 for update skip locked)
+delete from rows r using old where r.space = old.space and r.key = old.key`
+)
+
+// Expire implements [store.Spaces].
+func (s *Store) Expire(scope *sched.Scope, space string, now time.Time, limit int) (int, store.Ticket, error) {
+	if err := store.ValidateScan(limit); err != nil {
+		return 0, durable, err
+	}
+	sql, args := sqlExpireRows, []any{now.UnixNano(), limit, name(space)}
+	if space == store.InboxSpace {
+		sql, args = sqlExpireInbox, args[:2]
+	}
+	n, err := s.write(scope, sql, args...)
+	if err != nil {
+		return 0, durable, fmt.Errorf("expire rows of space %q: %w", space, err)
+	}
+	return int(n), durable, nil
+}
