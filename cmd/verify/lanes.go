@@ -162,6 +162,9 @@ func (l lane) recordFile(filter string) string {
 
 // runLane runs the selected tests of the lane, package by package: checks use all cores themselves.
 func (s site) runLane(ctx context.Context, l lane, filter string, env []string) (laneRun, error) {
+	if err := s.providePostgres(ctx); err != nil {
+		return laneRun{}, err
+	}
 	all, selected := s.selectTests(l, filter)
 	run := laneRun{Lane: l.name, Filter: filter, Discovered: len(all), Selected: len(selected)}
 	if len(selected) == 0 {

@@ -59,6 +59,7 @@ func test(ctx context.Context, args []string) error {
 func (g *gate) run(ctx context.Context, quick bool) {
 	started := time.Now()
 	g.sources(ctx, quick)
+	g.step(ctx, "postgresql", func(ctx context.Context) (tally, error) { return one(g.providePostgres(ctx)) })
 	g.step(ctx, "compile tests", g.compileAll)
 	g.step(ctx, "unit", g.units)
 	for _, l := range laneTable {

@@ -9,7 +9,7 @@ import (
 	"github.com/millrace-dev/millrace/core/store"
 )
 
-// refusals are the codes of the functions' own errors (migrations/0002_functions.sql).
+// refusals are the codes of the functions' own errors (see functions).
 var refusals = map[string]error{
 	"MR001": store.ErrFenced,
 	"MR002": store.ErrDuplicate,

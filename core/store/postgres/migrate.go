@@ -2,7 +2,7 @@ package postgres
 
 import (
 	"context"
-	"embed"
+	_ "embed"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -10,8 +10,11 @@ import (
 	"github.com/millrace-dev/millrace/core/store/step"
 )
 
-//go:embed migrations/*.sql
-var migrations embed.FS
+//go:embed tables.sql
+var tables string
+
+// migrations are the versions of the schema, from 1 on.
+func migrations() []string { return []string{tables, functions} }
 
 // migrate brings the schema to the version of this program. Replicas that start at once wait for each other. A schema of a
 // later version is refused with step.ErrFormat.
@@ -39,27 +42,21 @@ func migrateIn(ctx context.Context, tx pgx.Tx, schema string) error {
 			return fmt.Errorf("prepare schema %s: %w", schema, err)
 		}
 	}
-	files, err := migrations.ReadDir("migrations")
-	if err != nil {
-		return err
-	}
+	all := migrations()
 	var found int
 	if err := tx.QueryRow(ctx, "select coalesce(max(version), 0) from migrations").Scan(&found); err != nil {
 		return fmt.Errorf("read version of schema %s: %w", schema, err)
 	}
-	if found > len(files) {
-		return fmt.Errorf("%w: schema %s has version %d, this program writes %d", step.ErrFormat, schema, found, len(files))
+	if found > len(all) {
+		return fmt.Errorf("%w: schema %s has version %d, this program writes %d", step.ErrFormat, schema, found, len(all))
 	}
-	for i, file := range files[found:] {
-		text, err := migrations.ReadFile("migrations/" + file.Name())
-		if err != nil {
-			return err
+	for i, text := range all[found:] {
+		version := found + i + 1
+		if _, err := tx.Exec(ctx, text); err != nil {
+			return fmt.Errorf("migrate schema %s to version %d: %w", schema, version, err)
 		}
-		if _, err := tx.Exec(ctx, string(text)); err != nil {
-			return fmt.Errorf("apply %s: %w", file.Name(), err)
-		}
-		if _, err := tx.Exec(ctx, "insert into migrations (version) values ($1)", found+i+1); err != nil {
-			return fmt.Errorf("note %s: %w", file.Name(), err)
+		if _, err := tx.Exec(ctx, "insert into migrations (version) values ($1)", version); err != nil {
+			return fmt.Errorf("note version %d of schema %s: %w", version, schema, err)
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"sync/atomic"
@@ -21,7 +22,14 @@ var (
 )
 
 func TestMain(m *testing.M) {
-	var err error
+	if text := os.Getenv(replicaVar); text != "" {
+		os.Exit(replicaProgram(text))
+	}
+	// A sequence takes long to shrink: each attempt asks a server. The limit is for failing runs only.
+	err := flag.Set("rapid.shrinktime", "2s")
+	if err != nil {
+		panic(err)
+	}
 	if server, err = pgtest.Start(pgtest.Options{}); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -51,4 +59,11 @@ func open(t testing.TB, o postgres.Options) *postgres.Store {
 
 func TestConformance(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) store.Store { return open(t, fresh()) })
+}
+
+func ok(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

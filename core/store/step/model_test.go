@@ -1,220 +1,30 @@
 package step_test
 
 import (
-	"cmp"
-	"errors"
-	"fmt"
-	"reflect"
-	"slices"
 	"testing"
-	"time"
 
 	"github.com/millrace-dev/millrace/core/sched"
 	"github.com/millrace-dev/millrace/core/store"
 	"github.com/millrace-dev/millrace/core/store/memory"
 	"github.com/millrace-dev/millrace/core/store/step"
-	"github.com/millrace-dev/millrace/models"
+	"github.com/millrace-dev/millrace/core/store/storetest"
 	"github.com/millrace-dev/millrace/sim/inventory"
 	"pgregory.net/rapid"
 )
 
-// storeMachine drives a store and its model side by side.
-type storeMachine struct {
-	t      *testing.T
-	st     *step.Store
-	engine *memory.Engine
-	model  *models.Step
-	n      int
-}
-
-func owner(n int) store.Owner {
-	if n == 0 {
-		return store.Owner{}
-	}
-	return store.Owner{Replica: "a", Lane: uint32(n), Incarnation: 1}
-}
-
-func at(n int64) time.Time {
-	if n == 0 {
-		return time.Time{}
-	}
-	return due.Add(time.Duration(n) * time.Second)
-}
-
-func (m *storeMachine) same(t *rapid.T, what string, got, want any) {
-	if !reflect.DeepEqual(got, want) {
-		inventory.Observe(m.t, inventory.Verdict{Kind: inventory.KindAssertion, ID: "L6.model", Message: what})
-		t.Fatalf("%s:\n got   %+v\n model %+v", what, got, want)
-	}
-}
-
-func drawID(t *rapid.T) string { return rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "instance") }
-
-func (m *storeMachine) take(t *rapid.T) {
-	id, me := drawID(t), rapid.IntRange(1, 2).Draw(t, "me")
-	row := m.model.Row(id)
-	_, _, err := m.st.Take(nil, store.InstanceID(id), store.Epoch(row.Epoch), owner(me))
-	m.same(t, "take succeeds", err == nil, row.Take(row.Epoch, me) == models.ClaimDone)
-}
-
-func (m *storeMachine) release(t *rapid.T) {
-	id := drawID(t)
-	row := m.model.Row(id)
-	c := store.Claim{Instance: store.InstanceID(id), Owner: owner(row.Owner), Epoch: store.Epoch(row.Epoch)}
-	freed, _, err := m.st.Release(nil, c)
-	m.same(t, "release error", err, nil)
-	m.same(t, "release", freed, row.Release(row.Owner, row.Epoch))
-}
-
-// commit draws a transaction that holds the claim more often than not.
-func (m *storeMachine) commit(t *rapid.T) {
-	m.n++
-	id := drawID(t)
-	row := m.model.Row(id)
-	in := models.StepInput{Snapshot: fmt.Sprint(m.n), Ends: rapid.IntRange(0, 7).Draw(t, "ends") == 0}
-	in.Cause, in.Instance = fmt.Sprintf("cause%d", m.n), id
-	in.Owner = cmp.Or(row.Owner, rapid.IntRange(1, 2).Draw(t, "owner"))
-	in.Epoch = row.Epoch + uint64(rapid.SampledFrom([]int{0, 0, 0, 0, 1}).Draw(t, "epoch"))
-	in.Spawn = row.Status == models.ClaimAbsent || row.Status == models.ClaimVoid || rapid.IntRange(0, 9).Draw(t, "spawn") == 0
-	if in.Spawn || rapid.Bool().Draw(t, "inbox") {
-		in.Delivery = fmt.Sprint(rapid.SampledFrom([]int{m.n, m.n, m.n, 1, 2}).Draw(t, "delivery"))
-	}
-	if !in.Spawn {
-		m.drawCloses(t, row, &in)
-	}
-	if !in.Ends {
-		drawOpens(t, row, &in)
-	}
-	in.Outbox = rapid.SliceOfN(rapid.StringMatching("[a-z]{1,3}"), 0, 2).Draw(t, "outbox")
-	if records := m.recordsOf(in.Owner); len(records) > 0 && rapid.Bool().Draw(t, "forget") {
-		in.Forget = records[:1]
-	}
-	_, err := m.st.Commit(nil, transaction(in))
-	m.same(t, "commit", answerOf(t, err), m.model.Commit(in))
-}
-
-func (m *storeMachine) drawCloses(t *rapid.T, row *models.StepRow, in *models.StepInput) {
-	for _, w := range row.Waits {
-		if rapid.Bool().Draw(t, "close") {
-			in.Close = append(in.Close, w.Generation)
-		}
-	}
-	if rapid.IntRange(0, 9).Draw(t, "close one that is not open") == 0 {
-		in.Close = append(in.Close, row.Generation+1)
-	}
-}
-
-func drawOpens(t *rapid.T, row *models.StepRow, in *models.StepInput) {
-	generation := row.Generation
-	if in.Spawn {
-		generation = 0
-	}
-	if rapid.IntRange(0, 9).Draw(t, "reuse a generation") == 0 && generation > 0 {
-		generation--
-	}
-	for range rapid.IntRange(0, 2).Draw(t, "opens") {
-		generation += uint64(rapid.IntRange(1, 2).Draw(t, "skip"))
-		in.Open = append(in.Open, models.StepWait{
-			Generation: generation,
-			Key:        rapid.SampledFrom([]string{"", "k1", "k2", "k3"}).Draw(t, "key"),
-			Due:        rapid.Int64Range(0, 2).Draw(t, "due"),
-		})
-	}
-}
-
-func (m *storeMachine) recordsOf(owner int) (out []models.StepRecord) {
-	for r := range m.model.Records {
-		if r.Owner == owner {
-			out = append(out, r)
-		}
-	}
-	slices.SortFunc(out, func(a, b models.StepRecord) int { return cmp.Compare(a.Cause, b.Cause) })
-	return out
-}
-
-func record(r models.StepRecord) store.Record {
-	return store.Record{Cause: r.Cause, Claim: store.Claim{
-		Instance: store.InstanceID(r.Instance), Owner: owner(r.Owner), Epoch: store.Epoch(r.Epoch),
-	}}
-}
-
-func transaction(in models.StepInput) *store.Step {
-	r := record(in.StepRecord)
-	st := &store.Step{
-		Cause: r.Cause, Claim: r.Claim, Spawn: in.Spawn, Status: store.Running,
-		Snapshot: []byte(in.Snapshot), Close: in.Close,
-	}
-	if in.Ends {
-		st.Status = store.Completed
-	}
-	if in.Delivery != "" {
-		st.Inbox = &store.Receipt{Delivery: store.Delivery{Channel: "c", ID: in.Delivery}}
-	}
-	for _, w := range in.Open {
-		open := store.Wait{Generation: w.Generation, Key: w.Key, Due: at(w.Due)}
-		if w.Key != "" {
-			open.Channel = "c"
-		}
-		st.Open = append(st.Open, open)
-	}
-	for _, payload := range in.Outbox {
-		st.Outbox = append(st.Outbox, store.Emission{Target: "r", Payload: []byte(payload)})
-	}
-	for _, f := range in.Forget {
-		st.Forget = append(st.Forget, record(f))
-	}
-	return st
-}
-
-func answerOf(t *rapid.T, err error) models.StepAnswer {
-	for _, c := range []struct {
-		err    error
-		answer models.StepAnswer
-	}{
-		{store.ErrFenced, models.StepFenced},
-		{store.ErrDuplicate, models.StepDuplicate},
-		{store.ErrConflict, models.StepConflict},
-		{store.ErrAlias, models.StepAlias},
-	} {
-		if errors.Is(err, c.err) {
-			return c.answer
-		}
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return models.StepDone
-}
-
-func (m *storeMachine) deliver(t *rapid.T) {
-	id, n := drawID(t), rapid.IntRange(1, 2).Draw(t, "n")
-	var sent []store.Emission
-	for _, e := range m.model.Row(id).Emissions[:min(n, len(m.model.Row(id).Emissions))] {
-		sent = append(sent, store.Emission{Instance: store.InstanceID(id), Sequence: e.Sequence})
-	}
-	_, err := m.st.Delivered(nil, sent)
-	m.same(t, "delivered error", err, nil)
-	m.model.Deliver(id, n)
-}
-
-func (m *storeMachine) collect(t *rapid.T) {
-	id := drawID(t)
-	_, err := m.st.Collect(nil, store.InstanceID(id))
-	m.same(t, "collect", err == nil, m.model.Collect(id))
-}
-
 func TestModelL6StoreAgainstModel(t *testing.T) {
-	inventory.Run(t, inventory.LaneModel, "L6/store-against-model", func(outer *testing.T) int {
-		cases := 0
-		rapid.Check(outer, func(t *rapid.T) {
-			cases++
-			m := &storeMachine{t: outer, model: models.NewStep()}
-			m.st, m.engine = memory.Open(sched.Scheduler{}, memory.Options{})
-			t.Repeat(map[string]func(*rapid.T){
-				"take": m.take, "take again": m.take, "release": m.release, "commit": m.commit, "commit again": m.commit,
-				"deliver": m.deliver, "collect": m.collect, "": m.check,
-			})
+	inventory.Run(t, inventory.LaneModel, "L6/store-against-model", func(t *testing.T) int {
+		return storetest.Sequences(t, func(what string) {
+			inventory.Observe(t, inventory.Verdict{Kind: inventory.KindAssertion, ID: "L6.model", Message: what})
+		}, func(*rapid.T) (store.Store, func() (step.Dump, error)) {
+			st, engine := memory.Open(sched.Scheduler{}, memory.Options{})
+			return st, func() (d step.Dump, err error) {
+				err = engine.Peek(func(v step.View) (err error) {
+					d, err = step.Inspect(v)
+					return err
+				})
+				return d, err
+			}
 		})
-		return cases
 	})
 }

@@ -23,6 +23,13 @@ type rowsMachine struct {
 	now   int64 // seconds
 }
 
+func at(seconds int64) time.Time {
+	if seconds == 0 {
+		return time.Time{}
+	}
+	return due.Add(time.Duration(seconds) * time.Second)
+}
+
 func (m *rowsMachine) same(t *rapid.T, what string, got, want any) {
 	if !reflect.DeepEqual(got, want) {
 		inventory.Observe(m.t, inventory.Verdict{Kind: inventory.KindAssertion, ID: "L6.rows", Message: what})

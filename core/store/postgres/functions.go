@@ -1,3 +1,8 @@
+package postgres
+
+// functions are the transactions that the server runs: the second version of the schema. A version is never edited once it was
+// released; a later one replaces functions.
+const functions = `
 -- Refusals of a transaction: MR001 the claim is lost, MR002 the instance to spawn exists, MR003 a wait to close is not open,
 -- MR004 a generation is used again. Violated keys carry their name: inbox_pkey, waits_alias, waits_pkey.
 create function refuse(code text) returns bigint language plpgsql as $$
@@ -115,3 +120,4 @@ begin
         perform write_rows(s_space, s_key, s_value, s_expires, d_space, d_key);
     end if;
 end $$;
+`

@@ -1,4 +1,4 @@
-package step_test
+package storetest
 
 import (
 	"maps"
@@ -21,12 +21,8 @@ type picture struct {
 	Emissions map[string][]models.StepEmission
 }
 
-func (m *storeMachine) check(t *rapid.T) {
-	var d step.Dump
-	err := m.engine.Peek(func(v step.View) (err error) {
-		d, err = step.Inspect(v)
-		return err
-	})
+func (m *machine) check(t *rapid.T) {
+	d, err := m.show()
 	m.same(t, "inspect error", err, nil)
 	m.same(t, "store", seen(d), modeled(m.model))
 }
@@ -54,7 +50,7 @@ func seen(d step.Dump) picture {
 		for _, w := range in.Waits {
 			open := models.StepWait{Generation: w.Generation, Key: w.Key}
 			if !w.Due.IsZero() {
-				open.Due = int64(w.Due.Sub(due).Seconds())
+				open.Due = int64(w.Due.Sub(noon).Seconds())
 			}
 			row.Waits = append(row.Waits, open)
 		}
@@ -85,7 +81,7 @@ func seen(d step.Dump) picture {
 func modeled(m *models.Step) picture {
 	p := empty()
 	p.Receipts, p.Records = maps.Clone(m.Receipts), maps.Clone(m.Records)
-	for id, row := range m.Rows {
+	for id, row := range m.Rows { //order: each row has its own place
 		if len(row.Emissions) > 0 {
 			p.Emissions[id] = slices.Clone(row.Emissions)
 		}

@@ -1,0 +1,30 @@
+package postgres_test
+
+import (
+	"github.com/millrace-dev/millrace/core/store/postgres"
+	"github.com/millrace-dev/millrace/sim/inventory"
+)
+
+// S2 is not one of the catalogue's owners: it is the store that replicas share, whose inside is a server.
+var _ = inventory.Owner("S2", "shared store", (*postgres.Store)(nil),
+	inventory.Model("S2/store-against-model"),
+	inventory.Linear("S2/compare-and-write-is-one-step"),
+	inventory.Mutant("take-without-compare", "a claim is taken whoever has it",
+		inventory.RejectedBy("S2/compare-and-write-is-one-step", "assertion S2.linear")),
+	inventory.Mutant("commit-without-epoch", "a commit asserts its owner and not its epoch",
+		inventory.RejectedBy("S2/store-against-model", "assertion S2.model")),
+	inventory.Mutant("zero-rows-commit", "a step whose claim is lost writes all but its row",
+		inventory.RejectedBy("S2/store-against-model", "assertion S2.model")),
+	inventory.Mutant("free-keeps-epoch", "a claim is freed at the epoch it has",
+		inventory.RejectedBy("S2/store-against-model", "assertion S2.model")),
+	inventory.Mutant("collect-unsent", "an instance is collected while an emission has not left",
+		inventory.RejectedBy("S2/store-against-model", "assertion S2.model")),
+	inventory.Mutant("terminal-leaves-waits", "a terminal step leaves waits open",
+		inventory.RejectedBy("S2/store-against-model", "assertion S2.model")),
+	inventory.Mutant("emissions-numbered-backwards", "emissions of one step are numbered from the last one",
+		inventory.RejectedBy("S2/store-against-model", "assertion S2.model")),
+	inventory.Reason(inventory.LaneSim, "an edge package: a server is another process; the simulated engine stands for it"),
+	inventory.Reason(inventory.LaneExhaustive, "as for the simulated lane"),
+	inventory.Reason(inventory.LaneDeadlock, "a transaction is one statement, and takes its rows in one order"),
+	inventory.Reason(inventory.LaneSpec, "the specifications describe the store's contract, not its engine"),
+)
