@@ -48,10 +48,10 @@ const Unlimited = -1
 
 // Schedule says when a timer fires, as plain data that can be stored.
 type Schedule struct {
-	Start     time.Time // what Due is counted from
-	Due       time.Time // the next firing
-	Remaining int       // firings left, the one at Due included; Unlimited; 1 when it does not repeat
-	Interval  string    // ISO 8601 duration between firings; empty when it does not repeat
+	Start     time.Time `json:"start"`     // what Due is counted from
+	Due       time.Time `json:"due"`       // the next firing
+	Remaining int       `json:"remaining"` // firings left, the one at Due included; Unlimited; 1 when it does not repeat
+	Interval  string    `json:"interval"`  // ISO 8601 duration between firings; empty when it does not repeat
 }
 
 // maxYear keeps moments within what RFC 3339 can write.

@@ -169,11 +169,6 @@ func newCatalog(p Parts) (*catalog, error) {
 	for _, one := range append(p.Earlier[:len(p.Earlier):len(p.Earlier)], p.Package) {
 		for _, d := range one.Flows {
 			c.flows[pin{one.Deployment, d.ID()}] = d
-			for _, name := range d.Types() {
-				if c.handlers[name] == nil && one.Deployment == c.deployment {
-					fault("process %s needs a handler for task type %q", d.ID(), name)
-				}
-			}
 			if p.Send == nil && d.Emits() {
 				fault("process %s emits, and there is no receiver", d.ID())
 			}

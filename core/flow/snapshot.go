@@ -5,8 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
+	"github.com/millrace-dev/millrace/core/bpmn"
 	"github.com/millrace-dev/millrace/core/feel"
+	"github.com/millrace-dev/millrace/core/task"
 )
 
 // Status is how far an instance is.
@@ -16,6 +19,7 @@ type Status string
 const (
 	Running   Status = "running"
 	Completed Status = "completed"
+	Canceled  Status = "canceled" // by an administrator
 )
 
 // Phase is what a token that does not run waits for, or where it is stuck.
@@ -32,6 +36,10 @@ const (
 	Completing Phase = "completing"
 	// Leaving: stuck when choosing where to go on.
 	Leaving Phase = "leaving"
+	// Joining: at a parallel gateway, for the other incoming flows.
+	Joining Phase = "joining"
+	// Inside: of a subprocess or call activity, for the tokens inside; of an event-based gateway, for one of its events.
+	Inside Phase = "inside"
 )
 
 // Token is one visit of an element.
@@ -40,16 +48,49 @@ type Token struct {
 	// handler can tell a repeated attempt from a new visit.
 	ID uint64 `json:"id"`
 	// Scope is the token of the enclosing scope; 0 is the process itself.
-	Scope   uint64 `json:"scope,omitempty"`
+	Scope uint64 `json:"scope,omitempty"`
+	// Host is the token of the activity that this event is armed beside, or of the event-based gateway before it. The event ends
+	// with its host.
+	Host    uint64 `json:"host,omitempty"`
 	Element string `json:"element"`
 	Phase   Phase  `json:"phase"`
 	// Wait is the generation of the open wait of a waiting token.
 	Wait     uint64    `json:"wait,omitempty"`
 	Incident *Incident `json:"incident,omitempty"`
-	// Local are the variables that the element's input mappings made.
+	// Via is the flow by which a joining token came.
+	Via string `json:"via,omitempty"`
+	// Called is the process that a call activity started.
+	Called string `json:"called,omitempty"`
+	// Message and Key are what the token waits for, or waited for last: they are fixed when the element is entered. Behind says
+	// that another token of the instance waits for the same, and messages go to that one.
+	Message string `json:"message,omitempty"`
+	Key     string `json:"key,omitempty"`
+	Behind  bool   `json:"behind,omitempty"`
+	// Armed says that the activity's boundary events stand beside it.
+	Armed bool `json:"armed,omitempty"`
+	// Cycle is the rest of a timer that repeats.
+	Cycle *bpmn.Schedule `json:"cycle,omitempty"`
+	// Job is the state of a task that a worker does or that is tried again.
+	Job *Job `json:"job,omitempty"`
+	// Local are the variables that the element's input mappings made; of a scope, its own.
 	Local *Variables `json:"local,omitempty"`
 	// Result is what a completing token's work returned.
 	Result *Variables `json:"result,omitempty"`
+}
+
+// Job is how far a task is.
+type Job struct {
+	// Type is the task type that workers fetch; empty while a handler of this node is to be called again.
+	Type string `json:"type,omitempty"`
+	// Retries are the attempts left.
+	Retries int `json:"retries"`
+	// Failures are the calls of a handler that failed.
+	Failures int `json:"failures,omitempty"`
+	// At is when the task is offered.
+	At    time.Time  `json:"at,omitzero"`
+	Lease task.Lease `json:"lease,omitzero"`
+	// Reason is why the last attempt failed.
+	Reason string `json:"reason,omitempty"`
 }
 
 // Code says what kind of incident it is, for programs.
@@ -60,9 +101,13 @@ const (
 	NoTrueFlow       Code = "no-true-flow"      // no condition true, no default
 	HandlerFailed    Code = "handler-failed"    // the handler returned an error
 	HandlerPanicked  Code = "handler-panicked"  // the handler panicked
-	HandlerMissing   Code = "handler-missing"   // no handler has the task's type
+	RetriesExhausted Code = "retries-exhausted" // a worker failed for the last time
+	ErrorUncaught    Code = "error-uncaught"    // nothing around catches the error
+	NotCallable      Code = "not-callable"      // the process to call does not exist or has no none start event
 	ExpressionFailed Code = "expression-failed" // an expression hit a bound or has a value that cannot be used
 	StepBound        Code = "step-bound"        // the step visited too many elements: probably a loop
+	DepthBound       Code = "depth-bound"       // subprocesses and calls nest too deep: probably a recursion
+	TokenBound       Code = "token-bound"       // the instance has too many tokens
 	AliasTaken       Code = "alias-taken"       // the correlation key is held by another open wait
 )
 
@@ -110,6 +155,10 @@ type Snapshot struct {
 	LastWait  uint64    `json:"last_wait"`
 	Tokens    []Token   `json:"tokens"` // by id
 	Variables Variables `json:"variables"`
+	// Key is the business key that the instance was started with, and KeyWait the generation that holds it: no other instance
+	// of the process is started with it meanwhile.
+	Key     string `json:"key,omitempty"`
+	KeyWait uint64 `json:"key_wait,omitempty"`
 }
 
 // ErrSnapshot is wrapped by every error of reading a snapshot.
@@ -159,14 +208,4 @@ func (s *Snapshot) Incidents() []Token {
 		}
 	}
 	return stuck
-}
-
-// WaitingOn returns the token that waits with this generation.
-func (s *Snapshot) WaitingOn(generation uint64) (Token, bool) {
-	for _, t := range s.Tokens {
-		if t.Phase == Waiting && t.Wait == generation {
-			return t, true
-		}
-	}
-	return Token{}, false
 }
