@@ -33,16 +33,31 @@ func (e *Engine) ResolveIncident(scope *sched.Scope, id store.InstanceID, token 
 	return r, nil
 }
 
+// CancelInstance ends an instance wherever it is. A called flow is part of the instance that calls it: with the token of a call
+// activity the request is refused with ErrCalled. The errors else are those of CompleteTask.
+func (e *Engine) CancelInstance(scope *sched.Scope, id store.InstanceID, token uint64) (Reply, error) {
+	r, err := e.once(scope, id, flow.Input{Kind: flow.Cancel, Token: token})
+	if err != nil {
+		return r, fmt.Errorf("cancel instance %s: %w", id, err)
+	}
+	return r, nil
+}
+
 // once brings an input to the owner lane of its instance, one time: an administrative request that bounces is answered.
 func (e *Engine) once(scope *sched.Scope, id store.InstanceID, in flow.Input) (Reply, error) {
+	r, err := e.straight(scope, id, in)
+	return r.Reply, err
+}
+
+func (e *Engine) straight(scope *sched.Scope, id store.InstanceID, in flow.Input) (reply, error) {
 	r, err := e.router.Straight(scope, string(id), &request{instance: id, input: in})
 	switch {
 	case err != nil:
-		return Reply{}, err
+		return reply{}, err
 	case r.retry:
-		return Reply{}, fmt.Errorf("%w: %w", ErrBusy, r.err)
+		return reply{}, fmt.Errorf("%w: %w", ErrBusy, r.err)
 	}
-	return r.Reply, r.err
+	return r, r.err
 }
 
 // Describe returns what a running instance is and waits for. Its answer is durable.

@@ -22,19 +22,27 @@ func (e *Engine) seen(q *request) (reply, bool) {
 
 // unmatched answers a delivery that nothing waits for. It looks at the inbox after the alias row was found absent: the step
 // that this delivery caused may have closed its wait in between.
-func (e *Engine) unmatched(q *request) reply {
+//
+// On a channel that keeps messages it is kept: then whoever opens a wait for it afterwards finds it.
+func (e *Engine) unmatched(l *laneState, q *request, message Message) laneStep {
 	if r, seen := e.seen(q); seen {
-		return r
+		return at(r)
+	}
+	if q.channel.Buffer > 0 && q.flow != "" {
+		return laneStep{Commit: func() laneAnswer { return laneAnswer{Reply: e.keep(l, q, message)} }}
 	}
 	if err := e.inbox.Absent(e.work); err != nil {
-		return failed(fmt.Errorf("%w: %w", ErrStore, err))
+		return at(failed(fmt.Errorf("%w: %w", ErrStore, err)))
 	}
-	return reply{Reply: Reply{Outcome: Unmatched}}
+	return at(reply{Reply: Reply{Outcome: Unmatched}})
 }
 
 // duplicate answers a delivery that took effect before, from durable state. On a channel that answers on completion the
 // order is: register, then read the terminal state. The other order loses an end in between.
 func (e *Engine) duplicate(q *request, id store.InstanceID) reply {
+	if Internal(id) {
+		return e.keptBefore()
+	}
 	var held *entry
 	if q.channel.Ack == OnComplete {
 		if held = e.settlement.register(id); held == nil {
@@ -53,6 +61,14 @@ func (e *Engine) duplicate(q *request, id store.InstanceID) reply {
 		return reply{Reply: Reply{Outcome: Completed, Instance: id, Duplicate: true, Status: end.status, Result: end.result}}
 	}
 	return reply{Reply: Reply{Outcome: Accepted, Instance: id, Duplicate: true}, held: e.settlement.arm(held)}
+}
+
+// keptBefore answers a delivery that was kept before, whatever has become of it.
+func (e *Engine) keptBefore() reply {
+	if err := e.store.WaitDurable(e.work, e.store.Visible()); err != nil {
+		return failed(fmt.Errorf("%w: %w", ErrStore, err))
+	}
+	return reply{Reply: Reply{Outcome: Kept, Duplicate: true}}
 }
 
 // durableEnd reads whether an instance has ended, and returns when what it read is durable. A row that is gone was collected

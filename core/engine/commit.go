@@ -22,6 +22,8 @@ type transaction struct {
 	hold             *claim.Hold  // of an instance that exists
 	spawn            *store.Claim // of one that does not
 	entry            *entry       // of an on-complete delivery
+	inbox            bool         // the step takes a delivery in
+	message          Message      // of a spawn
 }
 
 // aliasRounds bounds how often a step is committed again after its correlation keys were refused. Each round takes the
@@ -48,6 +50,10 @@ func (e *Engine) commit(l *laneState, t *transaction) reply {
 		if err = e.refuseAliases(t); err != nil {
 			break
 		}
+	}
+	if errors.Is(err, errKeyHeld) {
+		e.settlement.drop(t.entry)
+		return e.waitForKey(l, t)
 	}
 	if err == nil {
 		return e.committed(t)
@@ -92,36 +98,68 @@ func (e *Engine) storeStep(t *transaction) (*store.Step, error) {
 		Cause: t.cause, Status: store.Running, Deployment: t.deployment, Flow: t.flow, Snapshot: snapshot, Close: t.result.Close,
 	}
 	for _, w := range t.result.Open {
-		st.Open = append(st.Open, store.Wait{
-			Generation: w.Generation, Element: w.Element, Channel: w.Message, Key: w.Key, Due: w.Due, Data: []byte(w.Kind),
-		})
+		st.Open = append(st.Open, storeWait(w))
 	}
 	for _, x := range t.result.Emissions {
-		st.Outbox = append(st.Outbox, store.Emission{Target: x.Target, Payload: x.Payload})
+		out, err := emission(x)
+		if err != nil {
+			return nil, err
+		}
+		st.Outbox = append(st.Outbox, out)
 	}
-	if t.result.Snapshot.Status == flow.Completed {
-		st.Status = store.Completed
+	st.Rows = append(t.q.rows, offerRows(t.instance, t.result.Offers)...)
+	if st.Status = statusOf(t.result.Snapshot.Status); st.Status.Terminal() {
 		if st.Result, err = feel.AppendJSON(nil, t.result.Snapshot.Variables.Context); err != nil {
 			return nil, fmt.Errorf("%w: %w", store.ErrInvalid, err)
 		}
 	}
-	if t.q.attempt != nil {
-		st.Inbox = &store.Receipt{Delivery: t.q.delivery}
-		if keep := t.q.channel.Keep; keep > 0 {
-			st.Inbox.Expires = e.s.Now().Add(keep)
-		}
+	if t.inbox {
+		st.Inbox = t.q.receipt(e.s.Now())
 	}
 	return st, nil
+}
+
+func storeWait(w flow.Wait) store.Wait {
+	out := store.Wait{Generation: w.Generation, Element: w.Element, Key: w.Key, Due: w.Due, Data: []byte(w.Kind)}
+	if w.Flow != "" {
+		out.Channel = aliasChannel(w.Flow, w.Message)
+	}
+	return out
+}
+
+func statusOf(s flow.Status) store.Status {
+	switch s {
+	case flow.Completed:
+		return store.Completed
+	case flow.Canceled:
+		return store.Failed
+	default:
+		return store.Running
+	}
+}
+
+// errKeyHeld: the business key that a start is to hold is held by an instance that has not ended.
+var errKeyHeld = errors.New("an instance with this business key has not ended")
+
+// waitForKey keeps a delivery whose instance can only start after the end of another, or says that it met nobody.
+func (e *Engine) waitForKey(l *laneState, t *transaction) reply {
+	if t.q.channel.Buffer > 0 {
+		return e.keep(l, t.q, t.message)
+	}
+	if err := e.store.WaitDurable(e.work, e.store.Visible()); err != nil {
+		return failed(fmt.Errorf("%w: %w", ErrStore, err))
+	}
+	return reply{Reply: Reply{Outcome: Unmatched, Reason: fmt.Sprintf("%v: %s", errKeyHeld, t.message.Key)}}
 }
 
 // refuseAliases takes back the waits whose correlation key an open wait of somebody holds: each is an incident of its token.
 func (e *Engine) refuseAliases(t *transaction) error {
 	mine := map[[2]string]bool{}
 	for _, w := range slices.Clone(t.result.Open) {
-		if w.Kind != flow.ForMessage {
+		if w.Flow == "" {
 			continue
 		}
-		name := [2]string{w.Message, w.Key}
+		name := [2]string{aliasChannel(w.Flow, w.Message), w.Key}
 		holder, err := e.aliasHolder(e.work, t, w)
 		if err != nil {
 			return err
@@ -130,6 +168,9 @@ func (e *Engine) refuseAliases(t *transaction) error {
 			holder = "another wait of this instance"
 		}
 		mine[name] = true
+		if holder != "" && w.Generation == t.result.Snapshot.KeyWait {
+			return errKeyHeld
+		}
 		if holder != "" {
 			t.result.Refuse(w.Generation, fmt.Sprintf("correlation key %q for message %s is held by %s", w.Key, w.Message, holder))
 		}
@@ -139,7 +180,7 @@ func (e *Engine) refuseAliases(t *transaction) error {
 
 // aliasHolder names who holds the key of a wait, or returns "" when it is free or will be with this step.
 func (e *Engine) aliasHolder(scope *sched.Scope, t *transaction, w flow.Wait) (string, error) {
-	alias, _, err := e.store.Resolve(scope, w.Message, w.Key)
+	alias, _, err := e.store.Resolve(scope, aliasChannel(w.Flow, w.Message), w.Key)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return "", nil
@@ -163,17 +204,21 @@ func (e *Engine) committed(t *transaction) reply {
 	if len(t.result.Emissions) > 0 {
 		e.outbox.Emitted()
 	}
-	r := reply{Reply: Reply{Outcome: Accepted, Instance: t.instance}}
-	if t.result.Snapshot.Status == flow.Completed {
+	if offered(t.result.Offers) {
+		e.board.Announce()
+	}
+	e.lookForKept(t.result)
+	r := reply{Reply: Reply{Outcome: Accepted, Instance: t.instance}, locked: t.result.Locked}
+	if status := statusOf(t.result.Snapshot.Status); status.Terminal() {
 		result, err := feel.AppendJSON(nil, t.result.Snapshot.Variables.Context)
 		if err != nil {
 			// It was written as this step's result a moment ago.
 			panic(fmt.Sprintf("engine: result of instance %s: %v", t.instance, err))
 		}
-		e.settlement.ended(t.instance, store.Completed, result)
+		e.settlement.ended(t.instance, status, result)
 		if t.entry != nil {
 			e.settlement.drop(t.entry)
-			r.Reply = Reply{Outcome: Completed, Instance: t.instance, Status: store.Completed, Result: result}
+			r.Reply = Reply{Outcome: Completed, Instance: t.instance, Status: status, Result: result}
 		}
 		return r
 	}
@@ -181,4 +226,17 @@ func (e *Engine) committed(t *transaction) reply {
 		r.held = e.settlement.arm(t.entry)
 	}
 	return r
+}
+
+// lookForKept tells the box for whom messages may have been kept: for waits that the step opened, and for the next start under a
+// business key that it gave back.
+func (e *Engine) lookForKept(r *flow.Result) {
+	for _, w := range r.Open {
+		if w.Flow != "" && w.Message != "" {
+			e.box.Look(kept{Flow: w.Flow, Message: w.Message, Key: w.Key}.slot())
+		}
+	}
+	if s := r.Snapshot; s.KeyWait != 0 && s.Status != flow.Running {
+		e.box.Look(kept{Flow: s.Flow, Key: s.Key}.slot())
+	}
 }

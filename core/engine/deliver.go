@@ -19,21 +19,52 @@ func (e *Engine) Deliver(scope *sched.Scope, d Delivery) (Reply, error) {
 	if ch == nil {
 		return Reply{}, fmt.Errorf("deliver %s: %w: %s", d.ID, ErrNoChannel, d.Channel)
 	}
-	r, err := e.attempts(scope, func() (reply, error) { return e.router.Deliver(scope, e.newRequest(ch, d)) })
+	var all Reply
+	for i, flow := range ch.receivers {
+		r, err := e.deliverTo(scope, ch, flow, d)
+		if err != nil {
+			return Reply{}, fmt.Errorf("deliver %s on channel %s: %w", d.ID, d.Channel, err)
+		}
+		if i == 0 || better(r, all) {
+			all = r
+		}
+	}
+	return all, nil
+}
+
+// better reports whether an answer of one flow says more than that of those before: what took effect before what is kept, what is
+// kept before what met nobody.
+func better(r, than Reply) bool {
+	rank := func(r Reply) int {
+		switch r.Outcome {
+		case Completed, Accepted:
+			return 3
+		case Kept:
+			return 2
+		default:
+			return 1
+		}
+	}
+	return rank(r) > rank(than) || rank(r) == rank(than) && than.Duplicate && !r.Duplicate
+}
+
+// deliverTo brings the message to one flow.
+func (e *Engine) deliverTo(scope *sched.Scope, ch *Channel, flow string, d Delivery) (Reply, error) {
+	r, err := e.attempts(scope, func() (reply, error) { return e.router.Deliver(scope, e.newRequest(ch, flow, d)) })
 	if err == nil && r.held != nil {
 		r.Reply, err = e.await(scope, ch, r)
 	}
-	if err != nil {
-		return Reply{}, fmt.Errorf("deliver %s on channel %s: %w", d.ID, d.Channel, err)
-	}
-	return r.Reply, nil
+	return r.Reply, err
 }
 
 // newRequest makes a new attempt: every attempt decodes and resolves once.
-func (e *Engine) newRequest(ch *Channel, d Delivery) *request {
-	q := &request{channel: ch, delivery: store.Delivery{Channel: d.Channel, ID: d.ID}}
+func (e *Engine) newRequest(ch *Channel, flow string, d Delivery) *request {
+	q := &request{channel: ch, flow: flow, delivery: store.Delivery{Channel: d.Channel, ID: d.ID}}
+	if ch.Flow == "" {
+		q.delivery.Channel += separator + flow
+	}
 	q.attempt = lane.NewHandoff(e.s, d.Decode, func(m Message) (correlate.Target, error) {
-		return e.correlator.Resolve(e.work, ch.Message, m.Key)
+		return e.correlator.Resolve(e.work, aliasChannel(flow, ch.Message), m.Key)
 	})
 	return q
 }

@@ -8,10 +8,12 @@ import (
 	"github.com/millrace-dev/millrace/core/correlate"
 	"github.com/millrace-dev/millrace/core/inbox"
 	"github.com/millrace-dev/millrace/core/lane"
+	"github.com/millrace-dev/millrace/core/mail"
 	"github.com/millrace-dev/millrace/core/outbox"
 	"github.com/millrace-dev/millrace/core/sched"
 	"github.com/millrace-dev/millrace/core/store"
 	"github.com/millrace-dev/millrace/core/store/step"
+	"github.com/millrace-dev/millrace/core/task"
 	"github.com/millrace-dev/millrace/core/timer"
 )
 
@@ -28,7 +30,10 @@ type Engine struct {
 	correlator *correlate.Correlator
 	timers     *timer.Timers
 	outbox     *outbox.Sender
+	sendOut    outbox.Send // what does not go to other instances
 	settlement *settlement
+	board      *task.Board
+	box        *mail.Box
 
 	// work joins the lanes' loops; around joins the timers and the sender, which bring work.
 	work, around *sched.Scope
@@ -58,6 +63,7 @@ func New(s sched.Scheduler, scope *sched.Scope, o Options, p Parts) (*Engine, er
 	e := &Engine{
 		s: s, options: o, store: p.Store, catalog: c,
 		inbox: inbox.New(s, p.Store), correlator: correlate.New(s, p.Store), settlement: newSettlement(s, o.SettleCapacity),
+		sendOut: p.Send, board: task.NewBoard(s, o.TaskPoll),
 	}
 	if err := e.makeOwners(scope, p); err != nil {
 		return nil, fmt.Errorf("start engine: %w", err)
@@ -65,9 +71,9 @@ func New(s sched.Scheduler, scope *sched.Scope, o Options, p Parts) (*Engine, er
 	e.work, e.around = scope.Child("engine lanes"), scope.Child("engine timers and outbox")
 	e.router.Start(e.work)
 	e.timers.Start(e.around)
-	if e.outbox != nil {
-		e.outbox.Start(e.around)
-	}
+	e.outbox.Start(e.around)
+	e.box.Start(e.around)
+	s.Go(e.around, "schedules", func() { e.keepSchedules(e.around) })
 	return e, nil
 }
 
@@ -95,9 +101,10 @@ func (e *Engine) makeOwners(scope *sched.Scope, p Parts) error {
 	if e.timers, err = timer.New(e.s, timers, p.Store, owner, e.fire); err != nil {
 		return err
 	}
-	if p.Send != nil {
-		e.outbox, err = outbox.New(e.s, e.options.Outbox, p.Store, p.Send)
+	if e.box, err = mail.New(e.s, e.options.Mail, p.Store, e.bring); err != nil {
+		return err
 	}
+	e.outbox, err = outbox.New(e.s, e.options.Outbox, p.Store, e.send)
 	return err
 }
 

@@ -3,11 +3,13 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/millrace-dev/millrace/core/feel"
 	"github.com/millrace-dev/millrace/core/flow"
 	"github.com/millrace-dev/millrace/core/lane"
+	"github.com/millrace-dev/millrace/core/mail"
 	"github.com/millrace-dev/millrace/core/outbox"
 	"github.com/millrace-dev/millrace/core/sched"
 	"github.com/millrace-dev/millrace/core/store"
@@ -40,8 +42,16 @@ type Channel struct {
 	Ack  Ack
 	// Timeout bounds how long an on-complete delivery is held; 0 means Options.SettleTimeout.
 	Timeout time.Duration
+	// Correlates says that the message's key is the business key of what it starts: one instance of the flow holds it at a time.
+	Correlates bool
+	// Buffer is how long a message that nobody waits for is kept. 0: not at all. Only with OnPersist.
+	Buffer time.Duration
 	// Keep is how long the inbox remembers a delivery; it must exceed the longest redelivery. 0 means for ever.
 	Keep time.Duration
+
+	// receivers are the flows that a message of the channel is for, each of which it reaches once. A message that no flow can
+	// wait for is still decoded and answered, for the flow "".
+	receivers []string
 }
 
 // Package is one deployment: processes and channels. Instances are pinned to the deployment that started them.
@@ -82,6 +92,14 @@ type Options struct {
 	Limits feel.Limits
 	Timers timer.Options // Lanes is set by the engine
 	Outbox outbox.Options
+	Mail   mail.Options
+	// MessageTTL is how long a message that a flow throws is kept for who does not wait for it yet. Negative: not at all. At
+	// most 24 h. Default 1 min.
+	MessageTTL time.Duration
+	// Dropped is told of every thrown message that met nobody. Nil: nobody is told.
+	Dropped func(message, key string)
+	// TaskPoll is how often a worker that waits for tasks looks for what another replica offers. 1 ms … 1 min. Default 1 s.
+	TaskPoll time.Duration
 }
 
 // Validate returns every field that is out of its range, joined.
@@ -105,7 +123,11 @@ func (o Options) Validate() error {
 	span("SettleTimeout", o.SettleTimeout, 24*time.Hour)
 	span("SettlePoll", o.SettlePoll, time.Hour)
 	faults = append(faults, lane.Options{Lanes: o.Lanes, Queue: o.Queue}.Validate(), o.Limits.Validate(),
-		o.Timers.Validate(), o.Outbox.Validate())
+		o.Timers.Validate(), o.Outbox.Validate(), o.Mail.Validate())
+	span("TaskPoll", o.TaskPoll, time.Minute)
+	if o.MessageTTL > 24*time.Hour {
+		faults = append(faults, fmt.Errorf("engine option MessageTTL: %v is more than 24h", o.MessageTTL))
+	}
 	return errors.Join(faults...)
 }
 
@@ -118,6 +140,8 @@ func (o Options) withDefaults() Options {
 	setDefault(&o.SettleTimeout, time.Minute)
 	setDefault(&o.SettlePoll, 5*time.Second)
 	setDefault(&o.MaxVisits, flow.DefaultVisits)
+	setDefault(&o.MessageTTL, time.Minute)
+	setDefault(&o.TaskPoll, time.Second)
 	return o
 }
 
@@ -136,7 +160,7 @@ type Parts struct {
 	Earlier []Package
 	// Handlers by task type.
 	Handlers map[string]Handler
-	// Send gives an emission to its receiver. Required when a flow emits.
+	// Send gives an emission to its receiver. Required when a flow has a task of type emit.
 	Send outbox.Send
 }
 
@@ -149,6 +173,8 @@ type catalog struct {
 	flows      map[pin]*flow.Definition
 	channels   map[string]*Channel
 	handlers   map[string]Handler
+	present    []*flow.Definition // of the deployment, in its order
+	all        []*flow.Definition // of every deployment
 }
 
 // pin is what an instance belongs to.
@@ -167,7 +193,13 @@ func newCatalog(p Parts) (*catalog, error) {
 		faults = append(faults, fmt.Errorf("%w: %s", ErrPackage, fmt.Sprintf(format, args...)))
 	}
 	for _, one := range append(p.Earlier[:len(p.Earlier):len(p.Earlier)], p.Package) {
-		for _, d := range one.Flows {
+		linked, err := flow.Link(one.Flows)
+		faults = append(faults, err)
+		c.all = append(c.all, linked...)
+		if one.Deployment == c.deployment {
+			c.present = linked
+		}
+		for _, d := range linked {
 			c.flows[pin{one.Deployment, d.ID()}] = d
 			if p.Send == nil && d.Emits() {
 				fault("process %s emits, and there is no receiver", d.ID())
@@ -178,6 +210,12 @@ func newCatalog(p Parts) (*catalog, error) {
 		ch := p.Package.Channels[i]
 		if reason := c.channelFault(&ch); reason != "" {
 			fault("channel %s: %s", ch.Name, reason)
+		}
+		switch ch.receivers = c.awaiting(ch.Message); {
+		case ch.Flow != "":
+			ch.receivers = []string{ch.Flow}
+		case len(ch.receivers) == 0:
+			ch.receivers = []string{""}
 		}
 		c.channels[ch.Name] = &ch
 	}
@@ -193,10 +231,33 @@ func (c *catalog) channelFault(ch *Channel) string {
 		return "its name is used twice"
 	case ch.Flow == "" && ch.Message == "":
 		return "it neither starts a flow nor names a message"
+	case ch.Buffer < 0 || ch.Buffer > 0 && ch.Ack == OnComplete:
+		return "a channel that keeps messages acknowledges when they are durable"
 	case ch.Flow != "" && d == nil:
 		return fmt.Sprintf("there is no process %s", ch.Flow)
 	case ch.Flow != "" && !d.Starts(ch.Message) && !d.Starts(""):
 		return fmt.Sprintf("process %s starts neither with message %q nor without one", ch.Flow, ch.Message)
 	}
 	return ""
+}
+
+// awaiting are the processes that may wait for a message of that name, of any deployment, each once, in order.
+func (c *catalog) awaiting(message string) []string {
+	return c.where(c.all, func(d *flow.Definition) bool { return d.Awaits(message) })
+}
+
+// startedBy are the processes of the present deployment that such a message starts, in order.
+func (c *catalog) startedBy(message string) []string {
+	return c.where(c.present, func(d *flow.Definition) bool { return message != "" && d.Starts(message) })
+}
+
+func (c *catalog) where(list []*flow.Definition, holds func(*flow.Definition) bool) []string {
+	var ids []string
+	for _, d := range list {
+		if holds(d) {
+			ids = append(ids, d.ID())
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
 }

@@ -17,6 +17,8 @@ import (
 func (e *Engine) prepare(id int, q *request) laneStep {
 	l := e.lanes[id]
 	switch {
+	case q.schedule != nil:
+		return e.schedule(l, q)
 	case q.attempt == nil:
 		return e.input(l, q)
 	case q.attempt.Arrived():
@@ -36,6 +38,9 @@ func (e *Engine) arrive(l *laneState, q *request) laneStep {
 		return at(rejected(err.Error()))
 	}
 	if q.channel.Flow != "" {
+		if reason := nameFault(message.Key); message.Key != "" && reason != "" {
+			return at(rejected("business key " + reason))
+		}
 		return e.spawn(l, q, message)
 	}
 	if reason := nameFault(message.Key); reason != "" {
@@ -47,7 +52,7 @@ func (e *Engine) arrive(l *laneState, q *request) laneStep {
 	target, err := q.attempt.Resolve()
 	switch {
 	case errors.Is(err, correlate.ErrNoWait):
-		return at(e.unmatched(q))
+		return e.unmatched(l, q, message)
 	case err != nil:
 		return at(failed(fmt.Errorf("%w: %w", ErrStore, err)))
 	case e.router.Owner(string(target.Instance)) != l.id:
@@ -111,7 +116,7 @@ func (e *Engine) advance(l *laneState, q *request, hold *claim.Hold, in store.In
 		}
 	}()
 	d := e.catalog.flows[pin{in.Deployment, in.Flow}]
-	if d == nil {
+	if d == nil && input.Kind != flow.Cancel {
 		return at(failed(fmt.Errorf("%w: instance %s of process %s, deployment %s", ErrNoDefinition, in.Instance, in.Flow, in.Deployment)))
 	}
 	if q.attempt != nil {
@@ -126,10 +131,11 @@ func (e *Engine) advance(l *laneState, q *request, hold *claim.Hold, in store.In
 	}
 	result, err := flow.Step(d, snapshot, input, e.environment(in.Instance))
 	if err != nil {
-		return at(failed(fmt.Errorf("%w: %w", ErrNotWaiting, err)))
+		return at(failed(leaseFault(err)))
 	}
 	return e.transact(l, &transaction{
 		q: q, cause: q.cause(), instance: in.Instance, deployment: in.Deployment, flow: in.Flow, result: result, hold: hold,
+		inbox: q.attempt != nil,
 	})
 }
 
@@ -155,13 +161,17 @@ func (e *Engine) spawn(l *laneState, q *request, message Message) laneStep {
 	if !d.Starts(start) {
 		start = "" // the catalog has seen that there is a none start event then
 	}
-	result, err := flow.Step(d, nil, flow.Input{Kind: flow.Start, Message: start, Payload: message.Variables}, e.environment(id))
+	in := flow.Input{Kind: flow.Start, Message: start, Element: q.element, Payload: message.Variables}
+	result, err := flow.Step(d, nil, in, e.environment(id))
 	if err != nil {
 		return at(rejected(err.Error()))
 	}
+	if q.channel.Correlates && message.Key != "" {
+		result.HoldKey(message.Key)
+	}
 	return e.transact(l, &transaction{
 		q: q, cause: cause, instance: id, deployment: e.catalog.deployment, flow: d.ID(), result: result,
-		spawn: &store.Claim{Instance: id, Owner: l.owner, Epoch: epoch},
+		spawn: &store.Claim{Instance: id, Owner: l.owner, Epoch: epoch}, inbox: true, message: message,
 	})
 }
 
@@ -184,12 +194,6 @@ func (e *Engine) forgotten(q *request, head store.Head) (bool, reply) {
 	}
 }
 
-// SpawnID returns the id of the instance that a delivery starts.
-func SpawnID(d store.Delivery) store.InstanceID {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%d:%s%s", len(d.Channel), d.Channel, d.ID))
-	return store.InstanceID(hex.EncodeToString(sum[:12]))
-}
-
 // cause names what made a step run: the same in every attempt, so that a record of the step decides whether it committed.
 func (q *request) cause() string {
 	switch {
@@ -200,8 +204,10 @@ func (q *request) cause() string {
 		return fmt.Sprintf("resolve/%s/%d", q.instance, q.input.Token)
 	case q.input.Kind == flow.Due:
 		return fmt.Sprintf("timer/%s/%d", q.instance, q.input.Wait)
+	case q.input.Kind == flow.Cancel:
+		return fmt.Sprintf("cancel/%s", q.instance)
 	default:
-		return fmt.Sprintf("task/%s/%d", q.instance, q.input.Wait)
+		return fmt.Sprintf("task/%s/%s/%d", q.input.Kind, q.instance, q.input.Wait)
 	}
 }
 

@@ -28,9 +28,10 @@ const (
 	Completed                    // its instance has ended
 	Unmatched                    // nothing waits for it: dropped, and said so
 	Rejected                     // the message is not valid
+	Kept                         // nothing waits for it yet: it is kept for a time
 )
 
-var outcomeNames = [...]string{"none", "accepted", "completed", "unmatched", "rejected"}
+var outcomeNames = [...]string{"none", "accepted", "completed", "unmatched", "rejected", "kept"}
 
 // String returns the outcome in lower case.
 func (o Outcome) String() string {
@@ -49,7 +50,7 @@ type Reply struct {
 	// Status and Result are of the instance when it has ended: its variables as JSON.
 	Status store.Status
 	Result []byte
-	// Reason says why a message was rejected.
+	// Reason says why a message was rejected or met nobody.
 	Reason string
 }
 
@@ -72,19 +73,24 @@ var (
 	ErrNoInstance   = errors.New("no such running instance")
 	ErrNotWaiting   = errors.New("the instance does not wait for this")
 	ErrNoDefinition = errors.New("the deployment of the instance is not known")
+	ErrLease        = errors.New("the task is not held under this lock any more")
 )
 
 // request is what a lane runs: a delivery, or an input for an instance that is known.
 type request struct {
 	// Of a delivery.
 	channel  *Channel
+	flow     string // that the message is for
 	delivery store.Delivery
+	element  string      // the timer start event that starts
+	rows     []store.Row // written with the step: a kept message goes
 	attempt  *lane.Handoff[Message, correlate.Target]
 
 	// Of an input: a due timer, a completed task, a resolved incident, or with describe set nothing at all.
 	instance store.InstanceID
 	input    flow.Input
 	describe *Description
+	schedule *flow.Definition // the input begins a schedule of this process
 }
 
 // reply is what a lane answers.
@@ -95,6 +101,8 @@ type reply struct {
 	retry bool
 	// held is the entry to wait for when the delivery is answered later.
 	held *entry
+	// locked is the external task that a lock gave away.
+	locked *flow.Locked
 }
 
 type (

@@ -59,17 +59,16 @@ func (m *machine) begin(s *Snapshot, in Input) error {
 	m.s = *s
 	m.s.Tokens = nil
 	m.s.Steps++
+	if in.Kind == Cancel {
+		return m.cancel(s.Tokens, in)
+	}
 	if err := m.load(s.Tokens); err != nil {
 		return err
 	}
-	switch in.Kind {
-	case Resolve:
+	if in.Kind == Resolve {
 		return m.resolve(in)
-	case Cancel:
-		return m.cancel(in)
-	default:
-		return m.resume(in)
 	}
+	return m.resume(in)
 }
 
 // load joins the tokens of the snapshot with the elements of the definition. A scope stands before what is inside.
@@ -141,8 +140,12 @@ func (m *machine) resolve(in Input) error {
 	return nil
 }
 
-// cancel ends the instance wherever it is. A called flow is part of the instance that calls it.
-func (m *machine) cancel(in Input) error {
+// cancel ends the instance wherever it is, also one whose definition is not known. A called flow is part of the instance that
+// calls it.
+func (m *machine) cancel(tokens []Token, in Input) error {
+	for _, t := range tokens {
+		m.tokens = append(m.tokens, &active{Token: t})
+	}
 	if a := m.token(in.Token); in.Token != 0 && (a == nil || a.Called == "") {
 		return fmt.Errorf("token %d: %w", in.Token, ErrNoWait)
 	} else if in.Token != 0 {

@@ -1,10 +1,10 @@
 package graph
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/millrace-dev/millrace/core/bpmn"
+	"github.com/millrace-dev/millrace/core/flow"
 )
 
 // How a flow emits: a service task of type EmitTask whose header EmitHeader names an emit of the package.
@@ -18,7 +18,7 @@ type flowParser func(file string, data []byte) (*Flow, []Fault)
 
 // parseBPMN reads a BPMN file and finds the names in it that the package must know.
 func parseBPMN(file string, data []byte) (*Flow, []Fault) {
-	definitions, found := bpmn.Load(file, data, bpmn.FirstSlice)
+	definitions, found := bpmn.Load(file, data, flow.Executes)
 	f := &Flow{File: file, Data: data, Definitions: definitions}
 	var faults []Fault
 	for _, b := range found {
@@ -35,9 +35,10 @@ func parseBPMN(file string, data []byte) (*Flow, []Fault) {
 	for _, p := range definitions.Processes {
 		process := Process{ID: p.ID, Line: p.Line}
 		for _, n := range p.Nodes {
-			if fault := process.mention(n); fault != "" {
-				faults = append(faults, Fault{File: file, Line: n.Line, Path: elementPath(n.ID), Reason: fault})
-			}
+			process.mention(n)
+		}
+		for _, x := range flow.Faults(p) {
+			faults = append(faults, Fault{File: file, Line: x.Node.Line, Column: x.Node.Column, Path: elementPath(x.Node.ID), Reason: x.Reason})
 		}
 		f.Processes = append(f.Processes, process)
 	}
@@ -51,30 +52,34 @@ func elementPath(id string) string {
 	return "element " + clip(id)
 }
 
-// mention records the names that a node uses and returns its fault, if any.
-func (p *Process) mention(n *bpmn.Node) string {
+// mention records the names that a node uses. What is wrong with the node itself is a fault already.
+func (p *Process) mention(n *bpmn.Node) {
 	switch {
 	case n.Kind == bpmn.NoneStartEvent && n.Parent == bpmn.Outside:
 		p.Starts = append(p.Starts, "")
 	case n.Kind == bpmn.MessageStartEvent && n.Parent == bpmn.Outside:
 		if n.Message.Name.Expression != nil {
-			return "the name of a message that starts a process must be a text, not an expression"
+			return
 		}
 		p.Starts = append(p.Starts, n.Message.Name.Literal)
 	case n.Kind.CatchesMessage():
 		if n.Message.Name.Expression != nil {
 			p.AwaitsAny = true
-			return ""
+			return
 		}
 		p.Awaits = append(p.Awaits, Mention{Name: n.Message.Name.Literal, Line: n.Line, Element: n.ID})
-	case n.Kind == bpmn.ServiceTask && n.Task != nil && n.Task.Type.Expression == nil && n.Task.Type.Literal == EmitTask:
+	case n.Called != nil && n.Called.ProcessID.Expression == nil:
+		p.Calls = append(p.Calls, Mention{Name: n.Called.ProcessID.Literal, Line: n.Line, Element: n.ID})
+	case n.Message != nil && n.Task == nil: // thrown
+		p.ThrowsAny = p.ThrowsAny || n.Message.Name.Expression != nil
+		p.Throws = append(p.Throws, n.Message.Name.Literal)
+	case n.Task != nil && n.Task.Type.Expression == nil && n.Task.Type.Literal == EmitTask:
 		name, ok := n.Task.Header(EmitHeader)
 		if !ok {
-			return fmt.Sprintf("a task of type %s needs a header %s with the name of an emit", EmitTask, EmitHeader)
+			return
 		}
 		p.Emits = append(p.Emits, Mention{Name: name, Line: n.Line, Element: n.ID, Inputs: inputs(n)})
 	}
-	return ""
 }
 
 // inputs returns the names of the variables that a node's input mappings make.

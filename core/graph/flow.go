@@ -31,6 +31,12 @@ type Process struct {
 	Awaits []Mention
 	// AwaitsAny says that the process also waits for a message whose name an expression computes.
 	AwaitsAny bool
+	// Throws are the names of the messages that the process throws to other instances.
+	Throws []string
+	// ThrowsAny says that it also throws a message whose name an expression computes.
+	ThrowsAny bool
+	// Calls are the processes that its call activities name.
+	Calls []Mention
 	// Emits are the emits that its service tasks name.
 	Emits []Mention
 }
@@ -149,12 +155,18 @@ func (l *loader) checkFlows() {
 	}
 	var awaited, emitted []string
 	anyMessage := false
+	thrown, throwsAny := l.thrown()
 	for _, f := range l.pkg.Flows {
 		for _, p := range f.Processes {
 			anyMessage = anyMessage || p.AwaitsAny
 			for _, m := range p.Awaits {
 				awaited = append(awaited, m.Name)
-				l.checkAwait(f.File, m)
+				if !throwsAny && !slices.Contains(thrown, m.Name) {
+					l.checkAwait(f.File, m)
+				}
+			}
+			for _, m := range p.Calls {
+				l.checkCall(f.File, m)
 			}
 			for _, m := range p.Emits {
 				emitted = append(emitted, m.Name)
@@ -171,6 +183,28 @@ func (l *loader) checkFlows() {
 		if !slices.Contains(emitted, name) {
 			l.at(l.emits.nodes[name], join("emits", name), "no service task of a flow uses this emit")
 		}
+	}
+}
+
+// thrown returns the names of the messages that flows throw, and whether one of them throws a name that an expression computes.
+func (l *loader) thrown() (names []string, any bool) {
+	for _, f := range l.pkg.Flows {
+		for _, p := range f.Processes {
+			names = append(names, p.Throws...)
+			any = any || p.ThrowsAny
+		}
+	}
+	return names, any
+}
+
+// checkCall reports a call of a process that is not defined or that cannot be called.
+func (l *loader) checkCall(file string, m Mention) {
+	called, ok := l.processes[m.Name]
+	switch {
+	case !ok:
+		l.flowFault(file, m, "process "+clip(m.Name)+" is not defined in any flow"+hint(m.Name, l.processIDs))
+	case !slices.Contains(called.process.Starts, ""):
+		l.flowFault(file, m, "process "+clip(m.Name)+" has no none start event to be called by")
 	}
 }
 

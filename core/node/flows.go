@@ -77,7 +77,7 @@ func (n *Node) startFlows() error {
 }
 
 func (n *Node) engineChannel(c *graph.Channel) engine.Channel {
-	out := engine.Channel{Name: c.Name, Message: c.Message, Flow: c.Flow, Timeout: c.Timeout, Keep: inboxKeep}
+	out := engine.Channel{Name: c.Name, Message: c.Message, Flow: c.Flow, Timeout: c.Timeout, Keep: inboxKeep, Correlates: c.Flow != "" && c.Correlate != nil}
 	if c.Ack == graph.OnComplete {
 		out.Ack = engine.OnComplete
 	}

@@ -1,0 +1,227 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/millrace-dev/millrace/core/feel"
+	"github.com/millrace-dev/millrace/core/flow"
+	"github.com/millrace-dev/millrace/core/sched"
+	"github.com/millrace-dev/millrace/core/store"
+	"github.com/millrace-dev/millrace/core/task"
+)
+
+// Bounds of what workers ask for.
+const (
+	MaxFetch = 100            // tasks in one fetch, and task types
+	MaxLock  = 24 * time.Hour // length of a lock
+	MaxName  = store.MaxName  // bytes of a worker's name, an error code
+)
+
+// TaskRef names an external task as its holder knows it.
+type TaskRef struct {
+	Instance store.InstanceID
+	Wait     uint64
+	Lock     uint64
+}
+
+// Task is an external task that was locked.
+type Task struct {
+	TaskRef
+	flow.Locked
+}
+
+// Fetch is what a worker asks for.
+type Fetch struct {
+	Worker string
+	Types  []string
+	Max    int           // tasks at most
+	Lock   time.Duration // how long they are locked
+	Wait   time.Duration // how long to wait for the first one; 0 not at all
+}
+
+// ErrRequest is wrapped by the faults of a request that can never be met.
+var ErrRequest = errors.New("request is not valid")
+
+// Validate joins every fault of the request.
+func (f Fetch) Validate() error {
+	var faults []error
+	refuse := func(wrong bool, format string, args ...any) {
+		if wrong {
+			faults = append(faults, fmt.Errorf("%w: "+format, append([]any{ErrRequest}, args...)...))
+		}
+	}
+	refuse(f.Worker == "" || len(f.Worker) > MaxName, "worker: a name of 1 to %d bytes", MaxName)
+	refuse(len(f.Types) == 0 || len(f.Types) > MaxFetch, "types: 1 to %d task types", MaxFetch)
+	for _, name := range f.Types {
+		refuse(name == "" || len(name) > flow.MaxTaskType, "types: %.40q is not a task type of 1 to %d bytes", name, flow.MaxTaskType)
+	}
+	refuse(f.Max < 1 || f.Max > MaxFetch, "max: %d is not in 1 … %d", f.Max, MaxFetch)
+	refuse(f.Lock < time.Millisecond || f.Lock > MaxLock, "lock: %v is not in 1ms … %v", f.Lock, MaxLock)
+	refuse(f.Wait < 0 || f.Wait > time.Hour, "wait: %v is not in 0 … 1h", f.Wait)
+	return errors.Join(faults...)
+}
+
+// FetchTasks locks tasks for a worker, those that were offered first before others. It waits until there is one, for f.Wait at
+// most; nothing is no error. The answer is durable: each lock is a step of its instance.
+func (e *Engine) FetchTasks(scope *sched.Scope, f Fetch) ([]Task, error) {
+	if err := f.Validate(); err != nil {
+		return nil, fmt.Errorf("fetch tasks: %w", err)
+	}
+	var tasks []Task
+	look := func() (done bool, err error) {
+		for _, name := range f.Types {
+			if err = e.lockTasks(scope, f, name, &tasks); err != nil || len(tasks) >= f.Max {
+				break
+			}
+		}
+		if len(tasks) > 0 {
+			return true, nil // what is locked is told, whatever came after
+		}
+		return f.Wait == 0, err
+	}
+	patience := scope
+	if f.Wait > 0 {
+		patience = scope.ChildTimeout("fetch tasks", f.Wait)
+		defer patience.Close()
+	}
+	if err := e.board.Wait(patience, look); err != nil {
+		return nil, fmt.Errorf("fetch tasks for %s: %w", f.Worker, err)
+	}
+	return tasks, nil
+}
+
+// lockTasks locks tasks of one type. Who is busy, was faster or is gone is passed over.
+func (e *Engine) lockTasks(scope *sched.Scope, f Fetch, name string, tasks *[]Task) error {
+	const page = 100
+	space, after := taskSpace(name), ""
+	for rounds := 0; rounds < page && len(*tasks) < f.Max; rounds++ {
+		rows, _, err := e.store.Rows(scope, space, after, page)
+		if err != nil {
+			return fmt.Errorf("%w: %w", ErrStore, err)
+		}
+		for _, row := range rows {
+			at, ref, err := readTaskKey(row.Key)
+			if err != nil {
+				return err
+			}
+			if at.After(e.s.Now()) || len(*tasks) >= f.Max {
+				return nil // rows are in the order in which they are offered
+			}
+			after = row.Key
+			if err := e.lockTask(scope, f, ref, tasks); err != nil {
+				return err
+			}
+		}
+		if len(rows) < page {
+			return nil
+		}
+	}
+	return nil
+}
+
+func (e *Engine) lockTask(scope *sched.Scope, f Fetch, ref TaskRef, tasks *[]Task) error {
+	r, err := e.straight(scope, ref.Instance, flow.Input{Kind: flow.Lock, Wait: ref.Wait, Worker: f.Worker, Until: e.s.Now().Add(f.Lock)})
+	switch {
+	case err == nil && r.locked != nil:
+		ref.Lock = r.locked.Lock
+		*tasks = append(*tasks, Task{ref, *r.locked})
+		return nil
+	case errors.Is(err, ErrBusy), errors.Is(err, ErrNotWaiting), errors.Is(err, ErrNoInstance):
+		return nil
+	}
+	return err
+}
+
+// CompleteExternal completes an external task with its result. Errors: ErrLease when the lock is not held any more, ErrNotWaiting
+// when the task is settled, ErrBusy; the answer is durable.
+func (e *Engine) CompleteExternal(scope *sched.Scope, ref TaskRef, result *feel.Context) (Reply, error) {
+	return e.settleTask(scope, "complete", ref, flow.Input{Kind: flow.Complete, Payload: result})
+}
+
+// ExtendTask keeps a task locked for a time from now. The errors are those of CompleteExternal.
+func (e *Engine) ExtendTask(scope *sched.Scope, ref TaskRef, lock time.Duration) (Reply, error) {
+	if lock < time.Millisecond || lock > MaxLock {
+		return Reply{}, fmt.Errorf("extend task %s/%d: %w: lock: %v is not in 1ms … %v", ref.Instance, ref.Wait, ErrRequest, lock, MaxLock)
+	}
+	return e.settleTask(scope, "extend", ref, flow.Input{Kind: flow.Extend, Until: e.s.Now().Add(lock)})
+}
+
+// FailTask gives a task up, with attempts left and a pause before the next one. Without attempts it is an incident.
+func (e *Engine) FailTask(scope *sched.Scope, ref TaskRef, retries int, backoff time.Duration, reason string) (Reply, error) {
+	if retries < 0 || retries > flow.MaxRetries || backoff < 0 || backoff > MaxLock {
+		return Reply{}, fmt.Errorf("fail task %s/%d: %w: retries: 0 … %d; backoff: 0 … %v", ref.Instance, ref.Wait, ErrRequest, flow.MaxRetries, MaxLock)
+	}
+	return e.settleTask(scope, "fail", ref, flow.Input{Kind: flow.Fail, Retries: retries, Until: e.s.Now().Add(backoff), Reason: reason})
+}
+
+// ThrowError ends a task with a BPMN error. The variables go to where it is caught.
+func (e *Engine) ThrowError(scope *sched.Scope, ref TaskRef, code, reason string, variables *feel.Context) (Reply, error) {
+	if code == "" || len(code) > MaxName {
+		return Reply{}, fmt.Errorf("throw error at task %s/%d: %w: code: a text of 1 to %d bytes", ref.Instance, ref.Wait, ErrRequest, MaxName)
+	}
+	return e.settleTask(scope, "throw error at", ref, flow.Input{Kind: flow.Throw, Code: code, Reason: reason, Payload: variables})
+}
+
+func (e *Engine) settleTask(scope *sched.Scope, what string, ref TaskRef, in flow.Input) (Reply, error) {
+	in.Wait, in.Lock = ref.Wait, ref.Lock
+	r, err := e.once(scope, ref.Instance, in)
+	if err != nil {
+		return r, fmt.Errorf("%s task %s/%d: %w", what, ref.Instance, ref.Wait, err)
+	}
+	return r, nil
+}
+
+// taskSpace is the space whose rows offer the tasks of a type. A row's key is when it is offered, then whose task it is.
+func taskSpace(name string) string { return "task" + separator + name }
+
+func taskKey(at time.Time, id store.InstanceID, wait uint64) string {
+	return fmt.Sprintf("%020d/%s/%d", at.UnixNano(), id, wait)
+}
+
+var errTaskKey = errors.New("task row has a key that nobody wrote")
+
+func readTaskKey(key string) (time.Time, TaskRef, error) {
+	at, rest, _ := strings.Cut(key, "/")
+	slash := strings.LastIndexByte(rest, '/')
+	nanos, err := strconv.ParseInt(at, 10, 64)
+	if err != nil || slash < 0 {
+		return time.Time{}, TaskRef{}, fmt.Errorf("%w: %q", errTaskKey, key)
+	}
+	wait, err := strconv.ParseUint(rest[slash+1:], 10, 64)
+	if err != nil {
+		return time.Time{}, TaskRef{}, fmt.Errorf("%w: %q", errTaskKey, key)
+	}
+	return time.Unix(0, nanos), TaskRef{Instance: store.InstanceID(rest[:slash]), Wait: wait}, nil
+}
+
+// offerRows are the rows by which a step's offers change what workers find.
+func offerRows(id store.InstanceID, offers []flow.Offer) []store.Row {
+	var rows []store.Row
+	for _, o := range offers {
+		if !o.Was.IsZero() {
+			rows = append(rows, store.Row{Space: taskSpace(o.Type), Key: taskKey(o.Was, id, o.Wait), Delete: true})
+		}
+		if !o.At.IsZero() {
+			rows = append(rows, store.Row{Space: taskSpace(o.Type), Key: taskKey(o.At, id, o.Wait), Value: []byte{1}})
+		}
+	}
+	return rows
+}
+
+// offered reports whether a step offers something that was not offered before.
+func offered(offers []flow.Offer) bool {
+	return slices.ContainsFunc(offers, func(o flow.Offer) bool { return !o.At.IsZero() })
+}
+
+// leaseFault sorts the refusals of a step.
+func leaseFault(err error) error {
+	if errors.Is(err, task.ErrNotHeld) || errors.Is(err, task.ErrExpired) {
+		return fmt.Errorf("%w: %w", ErrLease, err)
+	}
+	return fmt.Errorf("%w: %w", ErrNotWaiting, err)
+}
