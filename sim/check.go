@@ -23,7 +23,7 @@ func Main(m *testing.M) { goleak.VerifyTestMain(m) }
 func Check(t *testing.T, id string, body func(w *World), opts ...Option) {
 	t.Helper()
 	c := newChecker(t, id, inventory.LaneSim, body, opts)
-	if c == nil || c.replayed() {
+	if c == nil || c.replayed() || c.stepsWritten() {
 		return
 	}
 	c.sample()
@@ -35,7 +35,7 @@ func Check(t *testing.T, id string, body func(w *World), opts ...Option) {
 func Exhaust(t *testing.T, id string, body func(w *World), opts ...Option) {
 	t.Helper()
 	c := newChecker(t, id, inventory.LaneExhaustive, body, opts)
-	if c == nil || c.replayed() {
+	if c == nil || c.replayed() || c.stepsWritten() {
 		return
 	}
 	if c.opts.tso { // late stores multiply the schedules: they are sampled
@@ -65,7 +65,7 @@ func Planted(t *testing.T, id, want string, body func(w *World), opts ...Option)
 		return
 	}
 	c.want = want
-	if c.replayed() {
+	if c.replayed() || c.stepsWritten() {
 		return
 	}
 	for _, name := range c.opts.strategies {
@@ -148,6 +148,7 @@ func (c *checker) twice(name string) {
 	for i := range o.runs {
 		s, _ := strategyNamed(name, m) // checked by explore
 		first := newWorld(c.id, c.body, &o)
+		first.tracing = true
 		seed := derive(o.seed, name, i)
 		execute(first, s, seed)
 		first.drain()
@@ -155,7 +156,8 @@ func (c *checker) twice(name string) {
 		if first.hash != second.hash {
 			f := second.failure(name, seed, i)
 			f.Kind, f.ID = "nondeterminism", ""
-			f.Message = fmt.Sprintf("the same schedule gave trace hash %016x, then %016x: %s", first.hash, second.hash, second.verdict.message)
+			f.Message = fmt.Sprintf("the same schedule gave trace hash %016x, then %016x: %s\n%s", first.hash, second.hash, second.verdict.message,
+				inventory.FirstDifference(stepsOf(first.trace), stepsOf(second.trace)))
 			c.failure = f
 			return
 		}

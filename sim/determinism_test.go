@@ -72,7 +72,7 @@ func TestHiddenStateIsNondeterminism(t *testing.T) {
 		storeOf(executions.Add(1))(w)
 	}}
 	c.twice("random")
-	if c.failure == nil || c.failure.Kind != "nondeterminism" {
+	if c.failure == nil || c.failure.Kind != "nondeterminism" || !strings.Contains(c.failure.Message, `"store" store atomic x#`) {
 		t.Fatalf("verdict %+v", c.failure)
 	}
 }

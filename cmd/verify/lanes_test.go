@@ -101,11 +101,31 @@ func TestTwoProcessesThatDifferAreReported(t *testing.T) {
 	}
 	other := compareTwice(s.cat, first, rec([]string{"a", "b"}, []string{"d"}))
 	want := "inventory_test.go:6: check Z1/never-three-inside: execution 0 of pct3 has trace hash c in one process and d"
-	if other.err() == nil || !strings.Contains(other.Diverged[0], want) {
+	if other.err() == nil || !strings.Contains(other.Diverged[0].String(), want) {
 		t.Errorf("different: %+v", other)
 	}
 	if gone := compareTwice(s.cat, first, nil); gone.err() == nil {
 		t.Errorf("hashes only once: %+v", gone)
+	}
+}
+
+// The first step at which two processes part is named, with what either did.
+func TestFirstDivergingStepIsNamed(t *testing.T) {
+	for name, c := range map[string]struct{ change, want string }{
+		"differs": {"os.Getpid()", `first diverging step 2: one: task 1 "enter" add atomic inside#1 = `},
+		"agrees":  {"7", "run up to this execution on one core, 4 pairs of processes agree"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, _ := fixture(t, [3]string{checkFile, "inside := len(choices)", "inside := " + c.change})
+			found := []divergence{{
+				Check: "Z1/never-three-inside", Test: "TestSimZ1", Package: "example.org/fixture/core/gate", Strategy: "count", Execution: 3,
+			}}
+			s.findSteps(t.Context(), nil, found)
+			if !strings.HasPrefix(found[0].Step, c.want) {
+				t.Errorf("step %q, want %q", found[0].Step, c.want)
+			}
+		})
 	}
 }
 

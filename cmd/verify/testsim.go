@@ -91,7 +91,7 @@ func (s site) runSim(ctx context.Context, filter string, bounds []string) (laneR
 type twiceRun struct {
 	Compared   int               `json:"compared"`   // checks
 	Executions int               `json:"executions"` // trace hashes compared
-	Diverged   []string          `json:"diverged,omitempty"`
+	Diverged   []divergence      `json:"diverged,omitempty"`
 	Outcomes   []harness.Outcome `json:"-"`
 }
 
@@ -112,7 +112,9 @@ func (s site) runTwice(ctx context.Context, filter string, bounds []string, firs
 	if err != nil {
 		return twiceRun{}, err
 	}
-	return compareTwice(s.cat, first.records, second.records), nil
+	result := compareTwice(s.cat, first.records, second.records)
+	s.findSteps(ctx, bounds, result.Diverged)
+	return result, nil
 }
 
 // compareTwice compares the trace hashes of two runs, check by check. A check that left hashes only
@@ -129,10 +131,11 @@ func compareTwice(cat *catalog.Catalog, first, second []inventory.Record) twiceR
 		if check, ok := cat.Check(rec.Check); ok {
 			at = check.At.String()
 		}
-		compared, what := compareHashes(segments(rec), segments(again[rec.Check]))
+		compared, found := compareHashes(segments(rec), segments(again[rec.Check]))
 		result.Executions += compared
-		if what != "" {
-			result.Diverged = append(result.Diverged, fmt.Sprintf("%s: check %s: %s", at, rec.Check, what))
+		if found != nil {
+			found.At, found.Check, found.Test, found.Package = at, rec.Check, rec.Test, rec.Package
+			result.Diverged = append(result.Diverged, *found)
 		}
 	}
 	return result
@@ -159,27 +162,30 @@ func segments(rec inventory.Record) []segment {
 	return all
 }
 
-// compareHashes returns how many hashes were compared and what is wrong, "" for nothing.
-func compareHashes(first, second []segment) (int, string) {
+// compareHashes returns how many hashes were compared and where they differ, nil for nowhere.
+func compareHashes(first, second []segment) (int, *divergence) {
 	compared := 0
 	for i, one := range first {
 		if i >= len(second) || second[i].strategy != one.strategy {
-			return compared, "strategy " + one.strategy + " ran only once"
+			return compared, &divergence{What: "strategy " + one.strategy + " ran only once"}
 		}
 		two := second[i]
 		n := min(len(one.hashes), len(two.hashes))
 		if n == 0 {
-			return compared, "left no trace hash the second time"
+			return compared, &divergence{What: "left no trace hash the second time"}
 		}
 		for j := range n {
 			if one.hashes[j] != two.hashes[j] {
-				return compared, fmt.Sprintf("execution %d of %s has trace hash %s in one process and %s in another",
-					j, one.strategy, one.hashes[j], two.hashes[j])
+				return compared, &divergence{
+					Strategy: one.strategy, Execution: j,
+					What: fmt.Sprintf("execution %d of %s has trace hash %s in one process and %s in another",
+						j, one.strategy, one.hashes[j], two.hashes[j]),
+				}
 			}
 		}
 		compared += n
 	}
-	return compared, ""
+	return compared, nil
 }
 
 func (s site) printTwice(r twiceRun) {

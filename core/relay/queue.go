@@ -43,7 +43,7 @@ var (
 //
 // Model models/relay.go · History linearizability/relay.go · Checks TestSimC6*, TestExhaustC6*, TestModelC6*, TestLinearC6*
 // Mutants C6.read-room-first, C6.read-waiting-first, C6.read-list-first, C6.count-from-second-snapshot,
-// C6.acknowledge-removed, C6.shrink-discards, C6.grow-wakes-one
+// C6.acknowledge-removed, C6.shrink-discards, C6.grow-wakes-one, C6.giving-up-detaches
 type Queue[T any] struct {
 	s        sched.Scheduler
 	capacity sched.Int64
