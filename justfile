@@ -82,6 +82,10 @@ bench-sched *args:
 bench-sim *args:
     @go run ./cmd/verify bench-sim "$@"
 
+# the specification checker: states per second, memory, start-up: [rounds=N] [--check]
+bench-tla *args:
+    @go run ./cmd/verify bench-tla "$@"
+
 # HTTP to file: records per second and CPU beside a single-purpose program
 bench-node *args:
     @go run ./cmd/verify bench-node "$@"

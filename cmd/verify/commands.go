@@ -40,6 +40,7 @@ func commands() []command {
 		{"bench-sched", "[rounds=N] [--check]", "primitives and structures against the bare standard library", runBenchSched},
 		{"bench-node", "", "HTTP to file, records per second and CPU beside a single-purpose program", runBenchNode},
 		{"bench-flows", "[n=N]", "flow instances per second and CPU on Pebble, 1 and 8 lanes", runBenchFlows},
+		{"bench-tla", "[rounds=N] [--check]", "the specification checker: states per second, memory, start-up, with their bars", runBenchTLA},
 		{"bench-sim", "[rounds=N] [trials=N] [limit=N] [--check]", "the simulator: speed, bug finding, exhaustive counts", runBenchSim},
 	}
 }

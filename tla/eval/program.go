@@ -59,11 +59,15 @@ type Program struct {
 	kept    value.Interner
 	regs    bool
 	trace   bool
+	draws   bool
 	inGo    map[string]bool // modules whose text is ours, completed by operators in Go
 }
 
 // UsesRegisters reports whether compiled code calls TLCSet, whose registers all workers share.
 func (p *Program) UsesRegisters() bool { return p.regs }
+
+// Draws reports whether compiled code draws at random, so that no two runs need find the same states.
+func (p *Program) Draws() bool { return p.draws }
 
 // ReadsTrace reports whether the specification reads the behavior that leads to a state.
 func (p *Program) ReadsTrace() bool { return p.trace }

@@ -360,6 +360,9 @@ func (cp *compiler) callBuiltin(s *symbol, args []syntax.Expr, e env, at *place)
 	if b.compile != nil {
 		return b.compile(cp, e, at, args)
 	}
+	if b.Fresh && !b.State {
+		cp.p.draws = true
+	}
 	n := node{free: noFree, impure: b.Fresh}
 	fns := make([]Fn, len(args))
 	for i, a := range args {

@@ -42,18 +42,22 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// TestCorpusCountsWhatAgrees runs a corpus of two models, one of which is recorded wrongly.
+// TestCorpusCountsWhatAgrees runs a corpus in which one model is recorded with other counts, one with a
+// smaller depth than it has, and one with a larger depth, which several workers may cause.
 func TestCorpusCountsWhatAgrees(t *testing.T) {
 	list := filepath.Join(t.TempDir(), "list.tsv")
 	text := "module\tcfg\tmode\tresult\tgenerated\tdistinct\tdepth\tseconds\n" +
 		"Clock.tla\tClock-ok.cfg\texhaustive search\tsuccess\t24\t12\t1\t0.5\n" +
+		"Clock.tla\tClock-ok.cfg\texhaustive search\tsuccess\t24\t12\t2\t0.5\n" +
+		"Fine.tla\tFine-ok.cfg\texhaustive search\tsuccess\t24\t10\t9\t0.5\n" +
 		"Clock.tla\tClock-ok.cfg\texhaustive search\tsuccess\t24\t13\t1\t0.5\n"
 	if err := os.WriteFile(list, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
 	code := tlacmd.Main([]string{"corpus", list, "../testdata"}, &out, &out)
-	if code != 1 || !strings.Contains(out.String(), "1 of 2 models agree") || !strings.Contains(out.String(), "expected 13 distinct states, found 12") {
+	if code != 1 || !strings.Contains(out.String(), "2 of 4 models agree (1 with a note)") || !strings.Contains(out.String(), "expected 13 distinct states, found 12") ||
+		!strings.Contains(out.String(), "depth 1, recorded 2") || !strings.Contains(out.String(), "expected depth 9, found 10") {
 		t.Errorf("exit %d\n%s", code, out.String())
 	}
 }
