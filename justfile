@@ -18,6 +18,10 @@ test-sim *args:
 sim *args:
     @go run ./cmd/verify sim "$@"
 
+# plain memory under Go's race detector, over simulated schedules: [FILTER] [seeds=N]
+race *args:
+    @go run ./cmd/verify race "$@"
+
 # operation sequences of every owner against its reference model: [FILTER]
 test-models *args:
     @go run ./cmd/verify test-models "$@"

@@ -3,6 +3,7 @@ package sim
 import (
 	"runtime"
 	"time"
+	"unsafe"
 
 	"github.com/millrace-dev/millrace/core/sched"
 )
@@ -66,7 +67,7 @@ func (w *World) attend(h *sched.Hook, op sched.Op) {
 	if w.slow {
 		w.arrive(t)
 	}
-	if len(w.invariants) > 0 && !w.holdInvariants() {
+	if w.raceFound() || len(w.invariants) > 0 && !w.holdInvariants() {
 		w.yieldTo(t, nil)
 	}
 }
@@ -155,6 +156,7 @@ func (w *World) take(t *task, o *object, a sched.Arm) sched.Grant {
 	}
 	if t.granted {
 		t.granted, t.met = false, true
+		raceAcquire(unsafe.Pointer(&t.grant))
 		return t.grant
 	}
 	if a.W != nil {
@@ -211,6 +213,10 @@ func (w *World) meet(t *task, o *object, op sched.Op) sched.Grant {
 		}
 	}
 	p.granted, p.grant = true, sched.Grant{Index: index, Done: true}
+	if batons {
+		raceAcquire(unsafe.Pointer(p))
+		t.partner = p // which goes on after the value was moved
+	}
 	if w.footprints {
 		w.foot = w.foot.add((footTask+uint32(p.id))<<2 | modeWrite)
 	}
@@ -298,6 +304,7 @@ func (w *World) takeArm(t *task) sched.Grant {
 	t.state = running
 	if t.granted { // its partner did the rest
 		t.granted, t.met = false, true
+		raceAcquire(unsafe.Pointer(&t.grant))
 		return t.grant
 	}
 	w.leaveArms(t)
@@ -352,6 +359,7 @@ func (b *backend) Wake(h *sched.Hook, x *sched.Waiter) {
 	}
 	x.Ready = true
 	k := w.ticketOf(x)
+	raceRelease(unsafe.Pointer(k))
 	if w.clocksOn {
 		k.clock.join(&w.current.clock)
 		w.current.clock.tick(w.current.id)
@@ -365,6 +373,7 @@ func (b *backend) Wake(h *sched.Hook, x *sched.Waiter) {
 }
 
 func (w *World) receiveTicket(t *task, x *sched.Waiter) {
+	raceAcquire(unsafe.Pointer(w.ticketOf(x)))
 	if w.clocksOn {
 		t.clock.join(&w.ticketOf(x).clock)
 	}
@@ -377,6 +386,10 @@ func (b *backend) Outcome(h *sched.Hook, op sched.Op, result uint64) {
 		return
 	}
 	t := w.current
+	if batons && t.partner != nil {
+		raceRelease(unsafe.Pointer(&t.partner.grant))
+		t.partner = nil
+	}
 	w.hash = mix(w.hash, uint64(op)<<56|uint64(t.id)<<32|uint64(h.ID), result)
 	if op > sched.OpCAS {
 		w.settle(w.objectOf(h), op, result)

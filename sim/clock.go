@@ -3,6 +3,7 @@ package sim
 import (
 	"container/heap"
 	"time"
+	"unsafe"
 
 	"github.com/millrace-dev/millrace/core/sched"
 )
@@ -64,6 +65,7 @@ func (b *backend) Timer(h *sched.Hook, d time.Duration, fire func()) {
 	w.timerSeq++
 	o.timer = &timer{o: o, when: w.now + max(d, 0), seq: w.timerSeq, fire: fire, node: w.current.node}
 	heap.Push(&w.timers, o.timer)
+	raceRelease(unsafe.Pointer(o.timer))
 	if w.footprints {
 		w.touchClock(true)
 	}
@@ -100,6 +102,7 @@ func (w *World) fireTimer(t *timer) {
 	if w.clocksOn {
 		w.clockTask.clock.set(&t.o.hb.all) // and nothing of the timers that fired before
 	}
+	raceAcquire(unsafe.Pointer(t))
 	t.fire()
 	w.current = by
 	if w.footprints {

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"time"
+	"unsafe"
 
 	"github.com/petermattis/goid"
 )
@@ -27,11 +28,13 @@ type coroutine struct {
 	t    *task // the task it runs
 	goid int64
 	gone bool
+	end  *slot // with batons: who waits for its end
 }
 
 // slot is an iterator in which one goroutine is parked. It is kept by value with the one that is parked there: each pointer to
 // follow on the way to the next of a thousand tasks is one more miss of the cache.
 type slot struct {
+	baton
 	next  func() (struct{}, bool)
 	yield func(struct{}) bool
 	asked bool // the one parked here called next
@@ -39,6 +42,10 @@ type slot struct {
 
 func (w *World) newCoroutine() *coroutine {
 	c := &coroutine{w: w}
+	if batons {
+		c.startWithBaton()
+		return c
+	}
 	c.idle.next, _ = iter.Pull(func(yield func(struct{}) bool) {
 		c.idle.yield = yield
 		c.goid = goid.Get()
@@ -52,6 +59,10 @@ func (w *World) newCoroutine() *coroutine {
 
 // park parks the caller where to is parked, and wakes that one. It returns when the caller is woken.
 func (from *slot) park(to *slot) {
+	if batons {
+		from.handBaton(to)
+		return
+	}
 	from.next, from.yield = to.next, to.yield
 	if from.asked = !to.asked; from.asked {
 		from.next()
@@ -72,6 +83,11 @@ func (c *coroutine) loop() {
 		c.run(t)
 		next := w.finish(t)
 		c.t = nil
+		if batons {
+			w.retire(c)
+			c.idle.park(w.slotOf(next))
+			continue
+		}
 		if next != nil && next.state == fresh {
 			next.co, c.t = c, next
 			continue
@@ -85,6 +101,7 @@ func (c *coroutine) loop() {
 func (c *coroutine) run(t *task) {
 	returned := false
 	defer func() {
+		raceRelease(unsafe.Pointer(t))
 		if c.w.aborting || returned {
 			return
 		}
@@ -126,8 +143,10 @@ func (w *World) takeCoroutine() *coroutine {
 
 // yieldTo hands over to next and returns when t is chosen again. Nil next ends the execution.
 func (w *World) yieldTo(t, next *task) {
+	raceRelease(unsafe.Pointer(t))
 	t.slot.park(w.slotOf(next))
 	if w.aborting {
+		w.raceUnwinds()
 		runtime.Goexit()
 	}
 	w.current = t
@@ -153,9 +172,11 @@ func (w *World) exit(c *coroutine, s *slot) {
 		return
 	}
 	gone := make(chan struct{})
+	here := &slot{}
+	c.endsAt(here)
 	go func() {
 		defer close(gone)
-		new(slot).park(s)
+		here.park(s)
 	}()
 	select {
 	case <-gone:
@@ -181,9 +202,11 @@ func (w *World) drain() {
 	w.aborting = true
 	for _, c := range w.pool {
 		if !c.gone {
+			c.endsAt(&w.driver)
 			w.driver.park(&c.idle)
 		}
 	}
 	w.pool = nil
 	w.aborting = false
+	w.drained()
 }

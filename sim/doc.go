@@ -14,6 +14,7 @@
 //	object.go    which operation on which object can be taken now
 //	clock.go     virtual time and timers
 //	race.go      happens-before by vector clocks, and data races on Cells; missing.go says what would have ordered them
+//	batons_race.go   the build in which Go's race detector sees through hand-overs
 //	tso.go       stores that reach memory late
 //	own.go       owners, their invariants, and primitives made without a scheduler
 //	node.go      crash and restart of a group of tasks

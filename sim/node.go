@@ -18,15 +18,18 @@ type Node struct {
 
 // Node returns the next incarnation of the named node.
 func (w *World) Node(name string) *Node {
-	if w.nodes == nil {
-		w.nodes = map[string]int{}
+	attempt := 1
+	for _, earlier := range w.nodes {
+		if earlier == name {
+			attempt++
+		}
 	}
-	w.nodes[name]++
+	w.nodes = append(w.nodes, name)
 	w.incarnations++
 	if w.footprints {
 		w.foot = w.foot.add(footAlloc<<2 | modeWrite)
 	}
-	return &Node{w: w, name: name, index: w.incarnations, Attempt: w.nodes[name]}
+	return &Node{w: w, name: name, index: w.incarnations, Attempt: attempt}
 }
 
 // Name returns the node's name.

@@ -128,3 +128,6 @@ func strategyNamed(name string, m measured) (strategy, error) {
 	}
 	return nil, fmt.Errorf("unknown strategy %q: random, pos, surw, urw, pct, pct<depth>, %s", name, searchName)
 }
+
+// Detecting reports whether Go's race detector sees the program's memory as the program orders it: the build of `verify race`.
+func Detecting() bool { return batons }

@@ -44,6 +44,9 @@ func Explore(id, strategy string, body func(*World), opts ...Option) (Result, er
 }
 
 func explore(id, name string, body func(*World), o *options) (Result, error) {
+	if batons {
+		o.cores = 1 // the detector counts for the process
+	}
 	if name == searchName {
 		return searchAll(id, body, o), nil
 	}

@@ -1,6 +1,10 @@
 package sim
 
-import "github.com/millrace-dev/millrace/core/sched"
+import (
+	"unsafe"
+
+	"github.com/millrace-dev/millrace/core/sched"
+)
 
 // state is where a task is in its life.
 //
@@ -40,6 +44,7 @@ type task struct {
 	granted bool
 	met     bool // its operation was done by a partner's step; only for footprints
 	grant   sched.Grant
+	partner *task // with batons: the one it has just met
 
 	clock  vclock
 	where  []uintptr    // stack at the last point, when tracing
@@ -53,6 +58,7 @@ type task struct {
 
 // begin counts the task's start as its first event.
 func (w *World) begin(t *task) {
+	raceAcquire(unsafe.Pointer(t))
 	w.hash = mix(w.hash, uint64(sched.OpStart)<<56|uint64(t.id), 0)
 	if w.slow {
 		t.tick = t.clock.at(t.id)
@@ -62,6 +68,7 @@ func (w *World) begin(t *task) {
 
 // finish ends the current task and chooses the next.
 func (w *World) finish(t *task) *task {
+	raceRelease(unsafe.Pointer(t))
 	t.state = ended
 	t.co = nil
 	w.hash = mix(w.hash, uint64(sched.OpEnd)<<56|uint64(t.id), 0)
@@ -76,7 +83,7 @@ func (w *World) finish(t *task) *task {
 			w.closeScope()
 		}
 	}
-	if w.failed {
+	if w.raceFound() || w.failed {
 		return nil
 	}
 	if len(w.invariants) > 0 && !w.holdInvariants() {
@@ -99,6 +106,7 @@ func (w *World) spawn(name string, f func(), mine bool) *task {
 		t.clock.tick(t.id)
 	}
 	w.tasks = append(w.tasks, t)
+	raceRelease(unsafe.Pointer(t))
 	w.live++
 	if mine {
 		w.checkTasks++

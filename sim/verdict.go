@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 	"runtime"
+	"strconv"
 	"strings"
 
 	"github.com/millrace-dev/millrace/core/sched"
@@ -74,7 +75,7 @@ func (w *World) Name() string { return w.check }
 
 // Logf adds a line to the trace of a failed execution.
 func (w *World) Logf(format string, args ...any) {
-	if w.tracing {
+	if w.tracing && !batons { // the same
 		w.note(fmt.Sprintf(format, args...))
 	}
 }
@@ -172,5 +173,5 @@ func objectName(h *sched.Hook) string {
 	if h == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s %s#%d", h.Kind, h.Name, h.ID)
+	return h.Kind.String() + " " + h.Name + "#" + strconv.Itoa(int(h.ID)) // fmt's pools would order tasks for the race detector
 }

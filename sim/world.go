@@ -3,8 +3,10 @@ package sim
 import (
 	"fmt"
 	"runtime"
+	"strconv"
 	"sync/atomic"
 	"time"
+	"unsafe"
 
 	"github.com/millrace-dev/millrace/core/sched"
 )
@@ -56,9 +58,9 @@ type World struct {
 
 	invariants []invariant
 	owners     int32
-	owned      map[any]string
-	watched    bool // the check has invariants of its own
-	nodes      map[string]int
+	owned      []owned
+	watched    bool     // the check has invariants of its own
+	nodes      []string // of every incarnation
 
 	incarnations uint32
 	checkTasks   int
@@ -74,11 +76,12 @@ type World struct {
 	aborting bool
 	goexit   *task
 
-	pool   []*coroutine
-	driver slot // where the one is parked who begins and ends executions
-	_      [64]byte
-	beat   atomic.Uint64 // executions ended, for the watchdog; on a cache line of its own
-	_      [64]byte
+	detector raceState
+	pool     []*coroutine
+	driver   slot // where the one is parked who begins and ends executions
+	_        [64]byte
+	beat     atomic.Uint64 // executions ended, for the watchdog; on a cache line of its own
+	_        [64]byte
 }
 
 // phase is how far the end of an execution has come.
@@ -108,14 +111,15 @@ func (w *World) reset(s strategy, seed uint64) {
 	w.clocksOn = w.opts.races
 	w.footprints, w.foot = false, w.foot[:0]
 	w.trace = w.trace[:0]
-	w.invariants, w.owners, w.owned, w.nodes = w.invariants[:0], 0, nil, nil
+	w.invariants, w.owners, w.owned, w.nodes = w.invariants[:0], 0, w.owned[:0], w.nodes[:0]
 	w.watched, w.incarnations = false, 0
 	w.checkTasks, w.scope, w.joined, w.phase = 0, nil, nil, working
 	w.finals, w.notes = w.finals[:0], w.notes[:0]
 	w.failed, w.verdict, w.pruned, w.goexit = false, verdict{}, false, nil
+	w.raceBegins()
 	s.begin(w, seed)
 	w.slow = w.tracing || w.footprints || w.identify
-	w.alert, w.quick = w.slow, w.random != nil && !w.opts.early && !w.always
+	w.alert, w.quick = w.slow || batons, w.random != nil && !w.opts.early && !w.always
 }
 
 // run is one execution: it returns when every task has ended or a verdict was found.
@@ -131,9 +135,11 @@ func (w *World) run() {
 // conclude leaves nothing of the execution behind.
 func (w *World) conclude() {
 	w.points += uint64(w.steps)
+	w.raceFound()
 	if w.live > 0 || w.dead > 0 {
 		w.unwind()
 	}
+	w.raceEnds()
 	w.beat.Add(1)
 }
 
@@ -145,7 +151,9 @@ func (w *World) Scheduler() sched.Scheduler { return sched.With(w.withStores()) 
 func (w *World) Scope() *sched.Scope {
 	if w.scope == nil {
 		w.scope = w.Scheduler().NewScope("world")
+		raceRelease(unsafe.Pointer(w.scope))
 	}
+	raceAcquire(unsafe.Pointer(w.scope))
 	return w.scope
 }
 
@@ -167,6 +175,7 @@ func (w *World) start(name string, f func(), n *Node) {
 	b.Outcome(h, sched.OpWGAdd, 1)
 	t := w.spawn(name, func() {
 		f()
+		raceRelease(unsafe.Pointer(h))
 		b.Outcome(h, sched.OpWGAdd, ^uint64(0))
 	}, true)
 	t.node, t.counted = n, true
@@ -180,6 +189,7 @@ func (w *World) Join() {
 	b := (*backend)(w)
 	b.Block(sched.Arm{H: w.joined, Op: sched.OpWGWait})
 	b.Outcome(w.joined, sched.OpWGWait, 1)
+	raceAcquire(unsafe.Pointer(w.joined))
 }
 
 // Finally registers f to run when every task has ended: the place for assertions about the end.
@@ -190,7 +200,7 @@ func (w *World) Choose(name string, n int) int {
 	v := w.draw(uint64(n))
 	w.hash = mix(w.hash, uint64(sched.OpChoose)<<56|uint64(w.current.id), v)
 	if w.tracing {
-		w.note(fmt.Sprintf("choose %s = %d of %d", name, v, n))
+		w.note("choose " + name + " = " + strconv.Itoa(int(v)) + " of " + strconv.Itoa(n))
 	}
 	return int(v)
 }
@@ -209,14 +219,16 @@ func (w *World) closeScope() {
 
 // afterAll orders t after everything that ended or crashed, not only after the last of it.
 func (w *World) afterAll(t *task) {
-	if !w.clocksOn {
+	if !w.clocksOn && !batons {
 		return
 	}
 	for _, other := range w.tasks {
 		if other.state == ended || other.state == dead {
 			t.clock.join(&other.clock)
+			raceAcquire(unsafe.Pointer(other))
 		}
 	}
+	raceRelease(unsafe.Pointer(t))
 }
 
 // idle is called when no task can go on. It reports whether something changed: a timer fired, or the last phase

@@ -62,6 +62,9 @@ func (g *gate) run(ctx context.Context, quick bool) {
 	g.step(ctx, "postgresql", func(ctx context.Context) (tally, error) { return one(g.providePostgres(ctx)) })
 	g.step(ctx, "compile tests", g.compileAll)
 	g.step(ctx, "unit", g.units)
+	if !quick {
+		g.step(ctx, "race", g.race)
+	}
 	for _, l := range laneTable {
 		g.lane(ctx, l)
 	}

@@ -32,6 +32,7 @@ func (s *Store) Take(scope *sched.Scope, id store.InstanceID, seen store.Epoch, 
 	if me.Nobody() {
 		return c, 0, fmt.Errorf("take %q: %w: owner: nobody cannot take a claim", id, store.ErrInvalid)
 	}
+	var taken store.Claim // not the result: a transaction whose outcome is unknown may still run after the return
 	t, err = s.engine.Update(scope, "take", false, func(tx Tx) error {
 		h, err := getHead(tx, id)
 		if err != nil {
@@ -41,13 +42,13 @@ func (s *Store) Take(scope *sched.Scope, id store.InstanceID, seen store.Epoch, 
 			return err
 		}
 		setHead(tx, h)
-		c = h.Claim
+		taken = h.Claim
 		return nil
 	})
 	if err != nil {
 		return store.Claim{}, t, wrap(err, "claim", id)
 	}
-	return c, t, nil
+	return taken, t, nil
 }
 
 // Release implements [store.Claims].

@@ -28,6 +28,7 @@ type Lab struct {
 	Stdout   io.Writer // for people
 	Terminal bool      // Stdout is a terminal: progress lines may overwrite themselves
 	Cores    int
+	Flags    []string // of every build
 
 	built map[string]string // test binaries by package folder: one process builds each once
 }
@@ -172,6 +173,7 @@ func (l *Lab) CompileOverlay(ctx context.Context, dir, overlay, binary string) e
 func (l *Lab) build(ctx context.Context, output, overlay string, dirs []string) error {
 	// Without debugging information linking takes a third less; stacks do not need it.
 	args := []string{"test", "-c", "-vet=off", "-ldflags=-s -w", "-o", output}
+	args = append(args, l.Flags...)
 	if overlay != "" {
 		args = append(args, "-overlay", overlay)
 	}
