@@ -107,7 +107,12 @@ func (e *Engine) storeStep(t *transaction) (*store.Step, error) {
 		}
 		st.Outbox = append(st.Outbox, out)
 	}
-	st.Rows = append(t.q.rows, offerRows(t.instance, t.result.Offers)...)
+	st.Rows = append(t.q.rows[:len(t.q.rows):len(t.q.rows)], offerRows(t.instance, t.result.Offers)...)
+	journal, err := e.journalRow(t)
+	if err != nil {
+		return nil, err
+	}
+	st.Rows = append(st.Rows, journal...)
 	if st.Status = statusOf(t.result.Snapshot.Status); st.Status.Terminal() {
 		if st.Result, err = feel.AppendJSON(nil, t.result.Snapshot.Variables.Context); err != nil {
 			return nil, fmt.Errorf("%w: %w", store.ErrInvalid, err)

@@ -93,6 +93,8 @@ type Options struct {
 	Timers timer.Options // Lanes is set by the engine
 	Outbox outbox.Options
 	Mail   mail.Options
+	// Journal is how long the audit journal keeps each step. 0: there is no journal. At most 10 years.
+	Journal time.Duration
 	// MessageTTL is how long a message that a flow throws is kept for who does not wait for it yet. Negative: not at all. At
 	// most 24 h. Default 1 min.
 	MessageTTL time.Duration
@@ -125,6 +127,9 @@ func (o Options) Validate() error {
 	faults = append(faults, lane.Options{Lanes: o.Lanes, Queue: o.Queue}.Validate(), o.Limits.Validate(),
 		o.Timers.Validate(), o.Outbox.Validate(), o.Mail.Validate())
 	span("TaskPoll", o.TaskPoll, time.Minute)
+	if o.Journal < 0 || o.Journal > 87_600*time.Hour {
+		faults = append(faults, fmt.Errorf("engine option Journal: %v is not in 0 … 87600h", o.Journal))
+	}
 	if o.MessageTTL > 24*time.Hour {
 		faults = append(faults, fmt.Errorf("engine option MessageTTL: %v is more than 24h", o.MessageTTL))
 	}

@@ -71,7 +71,7 @@ var (
 var (
 	ErrNoChannel    = errors.New("no such channel")
 	ErrNoInstance   = errors.New("no such running instance")
-	ErrNotWaiting   = errors.New("the instance does not wait for this")
+	ErrNotWaiting   = flow.ErrNoWait
 	ErrNoDefinition = errors.New("the deployment of the instance is not known")
 	ErrLease        = errors.New("the task is not held under this lock any more")
 )

@@ -31,7 +31,7 @@ type TaskRef struct {
 
 // Task is an external task that was locked.
 type Task struct {
-	TaskRef
+	Ref TaskRef
 	flow.Locked
 }
 
@@ -220,8 +220,11 @@ func offered(offers []flow.Offer) bool {
 
 // leaseFault sorts the refusals of a step.
 func leaseFault(err error) error {
-	if errors.Is(err, task.ErrNotHeld) || errors.Is(err, task.ErrExpired) {
+	switch {
+	case errors.Is(err, task.ErrNotHeld), errors.Is(err, task.ErrExpired):
 		return fmt.Errorf("%w: %w", ErrLease, err)
+	case errors.Is(err, ErrNotWaiting), errors.Is(err, flow.ErrCalled):
+		return err
 	}
 	return fmt.Errorf("%w: %w", ErrNotWaiting, err)
 }

@@ -7,7 +7,7 @@ import (
 
 var _ = inventory.Owner("L1", "lane loop", (*lane.Lane[work, int])(nil),
 	inventory.Sim("L1/steps-do-not-overlap", "L1/reply-follows-commit", "L1/accepted-in-order-runs-in-order", "L1/close-answers-everybody", "L1/accepted-before-close-runs",
-		"L1/every-delivery-takes-effect-once", "L1/acknowledged-deliveries-survive-a-power-cut", "L1/held-delivery-is-answered-with-the-end"),
+		"L1/every-delivery-takes-effect-once", "L1/acknowledged-deliveries-survive-a-power-cut", "L1/held-delivery-is-answered-with-the-end", "L1/cases-end-the-same-on-any-lanes"),
 	inventory.Exhaustive("L1/two-callers"),
 	inventory.Linear("L1/histories", "L1/real-histories"),
 	inventory.Mutant("reply-before-commit", "the reply leaves, then the transaction is committed",

@@ -20,10 +20,10 @@ var (
 //
 // It owns who holds the task, until when, and under which number. It never waits, and reads no clock: the time is the step's.
 //
-//	   free ──Lock──▶ held ──Extend──▶ held
-//	    ▲              │ │
-//	    │   time over  │ └─the task is settled: the lease goes with its token
-//	    └──Release─────┘
+//	free ──Lock──▶ held ──Extend──▶ held
+//	 ▲              │ │
+//	 │   time over  │ └─the task is settled: the lease goes with its token
+//	 └──Release─────┘
 //
 // Invariants
 //
