@@ -31,7 +31,7 @@ type Option func(*options)
 // Runs sets the number of executions of each sampling strategy. The default is 100.
 func Runs(n int) Option { return func(o *options) { o.runs = max(n, 1) } }
 
-// Strategies sets the sampling strategies by name: random, pos, surw, urw, pct (depth 2), pct3, pct5, …. The default is random and pct3.
+// Strategies sets the sampling strategies by name: random, pos, surw, urw, rff, pct (depth 2), pct3, pct5, …. The default is random and pct3.
 func Strategies(names ...string) Option { return func(o *options) { o.strategies = names } }
 
 // Steps sets the step bound of one execution. The default is 10,000.
@@ -119,6 +119,8 @@ func strategyNamed(name string, m measured) (strategy, error) {
 		return &surw{selective: name == "surw", profile: m.profile}, nil
 	case name == "pos":
 		return &pos{}, nil
+	case name == "rff":
+		return newRFF(), nil
 	case name == "pct":
 		return &pct{depth: 2, length: m.length}, nil
 	case strings.HasPrefix(name, "pct"):
@@ -126,7 +128,7 @@ func strategyNamed(name string, m measured) (strategy, error) {
 			return &pct{depth: d, length: m.length}, nil
 		}
 	}
-	return nil, fmt.Errorf("unknown strategy %q: random, pos, surw, urw, pct, pct<depth>, %s", name, searchName)
+	return nil, fmt.Errorf("unknown strategy %q: random, pos, surw, urw, rff, pct, pct<depth>, %s", name, searchName)
 }
 
 // Detecting reports whether Go's race detector sees the program's memory as the program orders it: the build of `verify race`.

@@ -15,7 +15,10 @@ func (s *pos) begin(w *World, seed uint64) {
 	s.ran = nil
 }
 
-func (s *pos) pick(w *World, n int) int {
+func (s *pos) pick(w *World, n int) int { return s.among(w, n, nil) }
+
+// among picks among the candidates that are not late, or among all when each of them is.
+func (s *pos) among(w *World, n int, late []bool) int {
 	if s.ran != nil {
 		s.ran.prio = 0 // its operation is done: whatever it announces now is new
 	}
@@ -28,9 +31,12 @@ func (s *pos) pick(w *World, n int) int {
 		if t.prio == 0 {
 			t.prio = int64(s.rng.next()>>2) + 1
 		}
-		if t.prio > best {
+		if t.prio > best && (late == nil || !late[i]) {
 			best, index, s.ran = t.prio, i, t
 		}
+	}
+	if best < 0 {
+		return s.among(w, n, nil)
 	}
 	for i := range n {
 		if t := w.candidate(i); t != nil && t != s.ran && racing(t, s.ran) {

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"math"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -112,7 +113,7 @@ func (r *sampling) run() Result {
 	r.result.Hashes = make([]uint64, min(r.opts.hashes, r.opts.runs))
 	var workers sync.WaitGroup
 	r.hand = int64(max(1, min(maxHand, r.opts.runs/(16*r.opts.cores))))
-	for range min(r.opts.cores, r.opts.runs) {
+	for range min(r.opts.cores, r.opts.runs, mostCores(r.name)) {
 		workers.Go(r.work)
 	}
 	workers.Wait()
@@ -120,6 +121,14 @@ func (r *sampling) run() Result {
 	r.result.Complete = r.result.Failure == nil && r.result.Executions == r.opts.runs
 	r.result.Elapsed = time.Since(started)
 	return r.result
+}
+
+// mostCores is on how many cores a strategy can run: one that learns from execution to execution needs them in order.
+func mostCores(name string) int {
+	if name == "rff" {
+		return 1
+	}
+	return math.MaxInt
 }
 
 // work runs executions until none is left.

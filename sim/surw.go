@@ -1,10 +1,6 @@
 package sim
 
-import (
-	"slices"
-
-	"github.com/millrace-dev/millrace/core/sched"
-)
+import "slices"
 
 // surw is the selectively uniform random walk of Zhao et al. (ASPLOS 2025). It picks one shared object for an execution and
 // samples the orders of the operations on it uniformly: an intended task is drawn, weighted by how many of these
@@ -18,6 +14,7 @@ type surw struct {
 	profile   *profile
 
 	object   uint64 // key of the selected object
+	keys     keys
 	left     map[*task]int
 	intended *task
 }
@@ -33,25 +30,13 @@ func newProfile() *profile {
 	return &profile{ops: map[uint64]map[uint64]int{}, children: map[uint64][]uint64{}}
 }
 
-// objectKey names an object by kind and name: ids depend on the schedule.
-func objectKey(h *sched.Hook) uint64 {
-	if h == nil {
-		return 0
-	}
-	k := mix(1, uint64(h.Kind), 0)
-	for i := range len(h.Name) {
-		k = mix(k, uint64(h.Name[i]), 0)
-	}
-	return k
-}
-
-func (p *profile) count(t *task) {
+func (p *profile) count(t *task, object uint64) {
 	m := p.ops[t.key]
 	if m == nil {
 		m = map[uint64]int{}
 		p.ops[t.key] = m
 	}
-	m[objectKey(t.h)]++
+	m[object]++
 }
 
 // finish finds the shared objects, in an order that does not depend on map iteration.
@@ -89,18 +74,20 @@ func (p *profile) weight(key, object uint64, all bool) int {
 // profiler is the random walk that measures for surw.
 type profiler struct {
 	randomWalk
-	p *profile
+	p    *profile
+	keys keys
 }
 
 func (s *profiler) begin(w *World, seed uint64) {
 	s.rng = rng{seed}
+	s.keys = s.keys[:0]
 	w.always, w.births = true, s
 }
 
 func (s *profiler) pick(w *World, n int) int {
 	i := s.rng.below(n)
 	if t := w.candidate(i); t != nil {
-		s.p.count(t)
+		s.p.count(t, s.keys.of(t.h))
 	}
 	return i
 }
@@ -124,6 +111,7 @@ func measureProfile(id string, body func(*World), o *options) *profile {
 func (s *surw) begin(w *World, seed uint64) {
 	s.rng = rng{seed}
 	s.object, s.intended = 0, nil
+	s.keys = s.keys[:0]
 	if n := len(s.profile.shared); n > 0 {
 		s.object = s.profile.shared[s.rng.below(n)]
 	}
@@ -154,7 +142,7 @@ func (s *surw) pick(w *World, n int) int {
 	return i
 }
 
-func (s *surw) counted(t *task) bool { return !s.selective || t.h != nil && objectKey(t.h) == s.object }
+func (s *surw) counted(t *task) bool { return !s.selective || t.h != nil && s.keys.of(t.h) == s.object }
 
 // selected is a random walk among those that may go on.
 func (s *surw) selected(w *World, n int) int {

@@ -1,6 +1,10 @@
 package bench
 
 import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+
 	"github.com/millrace-dev/millrace/sim"
 	"github.com/millrace-dev/millrace/sim/programs"
 )
@@ -16,7 +20,9 @@ type FindingRow struct {
 }
 
 // FindingStrategies are the columns of the table.
-func FindingStrategies() []string { return []string{"random", "pct", "pct3", "pos"} }
+func FindingStrategies() []string {
+	return []string{"random", "pct", "pct3", "pos", "surw", "urw", "rff"}
+}
 
 var findingPrograms = []struct {
 	name string
@@ -29,26 +35,14 @@ var findingPrograms = []struct {
 	{"buried(200)", programs.Buried(200)},
 }
 
-// Finding runs trials of each program and strategy, each with a seed of its own, until the first failure or limit schedules. The
-// bars of this table are published means; they arrive with the sampling algorithms that they belong to.
+// Finding runs trials of each program and strategy.
 func Finding(trials, limit int, done func(program string)) ([]FindingRow, error) {
 	var rows []FindingRow
 	for _, p := range findingPrograms {
 		for _, strategy := range FindingStrategies() {
-			row := FindingRow{Program: p.name, Strategy: strategy, Trials: trials, Limit: limit}
-			total := 0
-			for seed := range trials {
-				r, err := sim.Explore(p.name, strategy, p.body, sim.Runs(limit), sim.Seed(uint64(seed)+1), sim.Cores(1), sim.WithoutRaces(), sim.Steps(1<<20))
-				if err != nil {
-					return rows, err
-				}
-				if r.Failure != nil {
-					row.Found++
-					total += r.Failure.Execution + 1
-				}
-			}
-			if row.Found > 0 {
-				row.Mean = float64(total) / float64(row.Found)
+			row, err := find(p.name, p.body, strategy, trials, limit)
+			if err != nil {
+				return rows, err
 			}
 			rows = append(rows, row)
 		}
@@ -57,49 +51,37 @@ func Finding(trials, limit int, done func(program string)) ([]FindingRow, error)
 	return rows, nil
 }
 
-// SearchRow is what an exhaustive search of one program needed.
-type SearchRow struct {
-	Program    string `json:"program"`
-	Executions int    `json:"executions"`
-	Optimum    int    `json:"optimum"` // the number of Mazurkiewicz traces
-	Pruned     int    `json:"pruned"`  // executions that ended early
-	Complete   bool   `json:"complete"`
-	Missed     bool   `json:"missed,omitempty"`
-}
-
-// searchPrograms lists optima computed by hand or published; programs_test.go holds the search to them, too.
-var searchPrograms = []struct {
-	name    string
-	body    programs.Body
-	optimum int
-}{
-	{"SB", programs.StoreBuffering, 3},
-	{"MP", programs.MessagePassing, 3},
-	{"LB", programs.LoadBuffering, 3},
-	{"CoRR", programs.CoherentReads, 3},
-	{"fetch_add 2x1", programs.FetchAdd(2, 1), 2},
-	{"fetch_add 2x2", programs.FetchAdd(2, 2), 6},
-	{"fetch_add 2x3", programs.FetchAdd(2, 3), 20},
-	{"fetch_add 2x4", programs.FetchAdd(2, 4), 70},
-	{"fetch_add 3x1", programs.FetchAdd(3, 1), 6},
-	{"fetch_add 3x2", programs.FetchAdd(3, 2), 90},
-	{"increment 2x1", programs.Increment(2, 1), 4},
-	{"increment 2x2", programs.Increment(2, 2), 34},
-	{"increment 2x3", programs.Increment(2, 3), 328},
-	{"load only 3x2", programs.LoadOnly(3, 2), 1},
-}
-
-// Search explores each program exhaustively.
-func Search() ([]SearchRow, error) {
-	var rows []SearchRow
-	for _, p := range searchPrograms {
-		r, err := sim.Explore(p.name, "dfs", p.body)
-		if err != nil {
-			return rows, err
-		}
-		row := SearchRow{Program: p.name, Executions: r.Executions, Optimum: p.optimum, Pruned: r.Pruned, Complete: r.Complete}
-		row.Missed = !r.Complete || r.Executions != p.optimum
-		rows = append(rows, row)
+// find runs trials of one program and strategy, each with a seed of its own, until the first failure or limit schedules. Trials
+// are spread over the cores; the schedules of one run in order.
+func find(name string, body programs.Body, strategy string, trials, limit int) (FindingRow, error) {
+	row := FindingRow{Program: name, Strategy: strategy, Trials: trials, Limit: limit}
+	firsts, failures := make([]int, trials), make([]error, trials)
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			for i := int(next.Add(1)) - 1; i < trials; i = int(next.Add(1)) - 1 {
+				r, err := sim.Explore(name, strategy, body, sim.Runs(limit), sim.Seed(uint64(i)+1), sim.Cores(1), sim.WithoutRaces(), sim.Steps(1<<20))
+				failures[i] = err
+				if r.Failure != nil {
+					firsts[i] = r.Failure.Execution + 1
+				}
+			}
+		})
 	}
-	return rows, nil
+	workers.Wait()
+	total := 0
+	for i, first := range firsts {
+		if failures[i] != nil {
+			return row, failures[i]
+		}
+		if first > 0 {
+			row.Found++
+			total += first
+		}
+	}
+	if row.Found > 0 {
+		row.Mean = float64(total) / float64(row.Found)
+	}
+	return row, nil
 }

@@ -1,0 +1,53 @@
+package bench
+
+import (
+	"github.com/millrace-dev/millrace/sim"
+	"github.com/millrace-dev/millrace/sim/programs"
+)
+
+// SearchRow is what an exhaustive search of one program needed.
+type SearchRow struct {
+	Program    string `json:"program"`
+	Executions int    `json:"executions"`
+	Optimum    int    `json:"optimum"` // the number of Mazurkiewicz traces
+	Pruned     int    `json:"pruned"`  // executions that ended early
+	Complete   bool   `json:"complete"`
+	Missed     bool   `json:"missed,omitempty"`
+}
+
+// searchPrograms lists optima computed by hand or published; programs_test.go holds the search to them, too.
+var searchPrograms = []struct {
+	name    string
+	body    programs.Body
+	optimum int
+}{
+	{"SB", programs.StoreBuffering, 3},
+	{"MP", programs.MessagePassing, 3},
+	{"LB", programs.LoadBuffering, 3},
+	{"CoRR", programs.CoherentReads, 3},
+	{"fetch_add 2x1", programs.FetchAdd(2, 1), 2},
+	{"fetch_add 2x2", programs.FetchAdd(2, 2), 6},
+	{"fetch_add 2x3", programs.FetchAdd(2, 3), 20},
+	{"fetch_add 2x4", programs.FetchAdd(2, 4), 70},
+	{"fetch_add 3x1", programs.FetchAdd(3, 1), 6},
+	{"fetch_add 3x2", programs.FetchAdd(3, 2), 90},
+	{"increment 2x1", programs.Increment(2, 1), 4},
+	{"increment 2x2", programs.Increment(2, 2), 34},
+	{"increment 2x3", programs.Increment(2, 3), 328},
+	{"load only 3x2", programs.LoadOnly(3, 2), 1},
+}
+
+// Search explores each program exhaustively.
+func Search() ([]SearchRow, error) {
+	var rows []SearchRow
+	for _, p := range searchPrograms {
+		r, err := sim.Explore(p.name, "dfs", p.body)
+		if err != nil {
+			return rows, err
+		}
+		row := SearchRow{Program: p.name, Executions: r.Executions, Optimum: p.optimum, Pruned: r.Pruned, Complete: r.Complete}
+		row.Missed = !r.Complete || r.Executions != p.optimum
+		rows = append(rows, row)
+	}
+	return rows, nil
+}

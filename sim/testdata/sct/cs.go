@@ -1,0 +1,285 @@
+package sct
+
+import (
+	"github.com/millrace-dev/millrace/core/sched"
+	"github.com/millrace-dev/millrace/sim"
+)
+
+// twoStage: writers set the first value under one lock and the second under another; a reader between both sees one without
+// the other.
+func twoStage(writers, readers int) func(*sim.World) {
+	return func(w *sim.World) {
+		m := newMachine(w)
+		first, second := m.shared("data1", 0), m.shared("data2", 0)
+		firstLock, secondLock := m.mutex("data1Lock"), m.mutex("data2Lock")
+		under := func(x *mutex, f func()) {
+			m.local(1)
+			x.lock()
+			f()
+			m.local(1)
+			x.unlock()
+		}
+		m.loop(writers, "write", func() {
+			under(firstLock, func() { first.Store(1) })
+			under(secondLock, func() { second.Store(first.Load() + 1) })
+		})
+		m.loop(readers, "read", func() {
+			t1, t2 := int64(0), int64(0)
+			m.local(2)
+			under(firstLock, func() {
+				if first.Load() != 0 {
+					t1 = first.Load()
+					m.local(1)
+				}
+			})
+			if t1 == 0 {
+				return
+			}
+			under(secondLock, func() {
+				t2 = second.Load()
+				m.local(1)
+			})
+			m.local(2)
+			w.Require(t2 == t1+1, "twostage", "read %d, then %d", t1, t2)
+		})
+		w.Join()
+	}
+}
+
+// reorder: setters write a, then b; a checker that reads in between sees one of them alone. Every setter must be in between.
+func reorder(setters, checkers int) func(*sim.World) {
+	return func(w *sim.World) {
+		m := newMachine(w)
+		a, b := m.shared("a", 0), m.shared("b", 0)
+		m.loop(setters, "set", func() {
+			a.Store(1)
+			b.Store(-1)
+		})
+		m.loop(checkers, "check", func() {
+			neither := a.Load() == 0 && b.Load() == 0
+			both := !neither && a.Load() == 1 && b.Load() == -1
+			w.Require(neither || both, "reorder", "one of two stores is visible alone")
+		})
+		w.Join()
+	}
+}
+
+// stack: a consumer believes a flag that says "something was pushed", not that something is there.
+func stack(w *sim.World) {
+	const size = 10
+	m := newMachine(w)
+	// The harness hands a lock over to the thread that waits for it, where a plain mutex would let the other take it again.
+	mutex := sched.NewSemaphore(m.s, "m", 1)
+	top, flag := m.shared("top", 0), m.shared("flag", 0)
+	var slots [size]*sched.Int64
+	for i := range slots {
+		slots[i] = m.shared("arr", 0)
+	}
+	each := func(f func(i int64)) {
+		m.local(1)
+		for i := range int64(size) {
+			m.local(1)
+			w.NoError(mutex.Acquire(nil, 1))
+			m.local(1)
+			f(i)
+			mutex.Release(1)
+			m.local(3)
+		}
+	}
+	m.create("push", func() {
+		each(func(i int64) {
+			m.local(3)
+			w.Require(top.Load() != size, "overflow", "push onto a full stack")
+			m.local(2)
+			slots[top.Load()].Store(i)
+			add(top, 1)
+			m.local(2)
+			flag.Store(1)
+		})
+	})
+	m.local(1)
+	m.create("pop", func() {
+		each(func(int64) {
+			if flag.Load() == 0 {
+				return
+			}
+			m.local(1)
+			w.Require(top.Load() != 0, "underflow", "pop from an empty stack")
+			add(top, -1)
+			m.local(1)
+			slots[top.Load()].Load()
+			m.local(2)
+		})
+	})
+	w.Join()
+}
+
+// tokenRing: three threads copy a value around a ring; a fourth expects that it went around in order.
+func tokenRing(w *sim.World) {
+	m := newMachine(w)
+	mutex := m.mutex("atomic")
+	var x, flag [3]*sched.Int64
+	for i, v := range []int64{1, 2, 1} {
+		x[i], flag[i] = m.shared([]string{"x1", "x2", "x3"}[i], v), m.shared([]string{"flag1", "flag2", "flag3"}[i], 0)
+	}
+	step := func(i int, f func()) {
+		m.create("step", func() {
+			mutex.lock()
+			f()
+			flag[i].Store(1)
+			mutex.unlock()
+		})
+		m.local(1)
+	}
+	step(0, func() { x[0].Store((x[2].Load() + 1) % 4) })
+	step(1, func() { x[1].Store(x[0].Load()) })
+	step(2, func() { x[2].Store(x[1].Load()) })
+	m.create("check", func() {
+		mutex.lock()
+		if flag[0].Load() == 1 && flag[1].Load() == 1 && flag[2].Load() == 1 {
+			same := x[0].Load() == x[1].Load() && x[1].Load() == x[2].Load()
+			w.Require(same, "token-ring", "the values differ")
+		}
+		mutex.unlock()
+	})
+	w.Join()
+}
+
+// lazy: the thread that is created first expects to look before both others have added.
+func lazy(w *sim.World) {
+	m := newMachine(w)
+	mutex, data := m.mutex("mutex"), m.shared("data", 0)
+	m.create("look", func() {
+		mutex.lock()
+		w.Require(data.Load() < 3, "lazy", "both had added")
+		mutex.unlock()
+	})
+	for _, v := range []int64{2, 1} {
+		m.local(1)
+		m.create("add", func() {
+			mutex.lock()
+			add(data, v)
+			mutex.unlock()
+		})
+	}
+	w.Join()
+}
+
+// deadlock: two locks in both orders.
+func deadlock(w *sim.World) {
+	m := newMachine(w)
+	a, b, counter := m.mutex("a"), m.mutex("b"), m.shared("counter", 1)
+	both := func(first, second *mutex, v int64) func() {
+		return func() {
+			first.lock()
+			second.lock()
+			add(counter, v)
+			second.unlock()
+			first.unlock()
+		}
+	}
+	m.create("a then b", both(a, b, 1))
+	m.local(1)
+	m.create("b then a", both(b, a, -1))
+	w.Join()
+}
+
+// bluetooth: a driver is stopped between a request's look at the flag and its count.
+func bluetooth(w *sim.World) {
+	m := newMachine(w)
+	mutex, pending := m.mutex("atomic"), m.shared("pendingIo", 1)
+	stopping, event, stopped := m.shared("stoppingFlag", 0), m.shared("stoppingEvent", 0), m.shared("stopped", 0)
+	change := func(v int64) int64 {
+		mutex.lock()
+		m.local(2)
+		add(pending, v)
+		m.local(1)
+		now := pending.Load()
+		mutex.unlock()
+		return now
+	}
+	decrement := func() {
+		m.local(2)
+		if change(-1) == 0 {
+			m.local(2)
+			event.Store(1)
+		}
+	}
+	m.create("stop", func() {
+		m.local(3)
+		stopping.Store(1)
+		decrement()
+		m.local(1)
+		if event.Load() == 1 {
+			stopped.Store(1)
+		}
+	})
+	m.local(1)
+	m.create("add", func() {
+		m.local(3)
+		if stopping.Load() == 0 {
+			change(1)
+			m.local(3)
+			w.Require(stopped.Load() == 0, "bluetooth", "the driver works after it was stopped")
+		}
+		decrement()
+	})
+	w.Join()
+}
+
+// account: the check that is created first assumes that the deposit was a withdrawal.
+func account(w *sim.World) {
+	m := newMachine(w)
+	mutex, balance := m.mutex("m"), m.shared("balance", 1)
+	deposited, withdrawn := m.shared("deposit_done", 0), m.shared("withdraw_done", 0)
+	m.create("check", func() {
+		mutex.lock()
+		if deposited.Load() == 1 && withdrawn.Load() == 1 {
+			m.local(3)
+			w.Require(balance.Load() == 1-2-4, "account", "the balance is %d", balance.Peek())
+		}
+		mutex.unlock()
+	})
+	move := func(name string, v int64, done *sched.Int64) {
+		m.local(1)
+		m.create(name, func() {
+			mutex.lock()
+			m.local(1)
+			add(balance, v)
+			done.Store(1)
+			mutex.unlock()
+		})
+	}
+	move("deposit", 2, deposited)
+	move("withdraw", -4, withdrawn)
+	w.Join()
+}
+
+// wrongLock: some increment under another lock than the one that checks.
+func wrongLock(others int) func(*sim.World) {
+	return func(w *sim.World) {
+		m := newMachine(w)
+		right, wrong, data := m.mutex("dataLock"), m.mutex("thisLock"), m.shared("dataValue", 0)
+		locked := func(x *mutex, f func()) {
+			m.local(3)
+			x.lock()
+			m.local(1)
+			f()
+			m.local(3)
+			x.unlock()
+			m.local(1)
+		}
+		m.loop(1, "right", func() {
+			locked(right, func() {
+				x := data.Load()
+				m.local(1)
+				add(data, 1)
+				now := data.Load()
+				m.local(1)
+				w.Require(now == x+1, "wronglock", "%d is followed by %d", x, now)
+			})
+		})
+		m.loop(others, "wrong", func() { locked(wrong, func() { add(data, 1) }) })
+		w.Join()
+	}
+}
