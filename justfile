@@ -82,7 +82,7 @@ tla *args:
 bench-sched *args:
     @go run ./cmd/verify bench-sched "$@"
 
-# the simulator: speed, bug finding, exhaustive counts: [rounds=N] [trials=N] [--check]
+# the simulator: exhaustive counts, speed, bug finding, SCT programs: [TABLE] [rounds=N] [trials=N] [schedules=N] [--check]
 bench-sim *args:
     @go run ./cmd/verify bench-sim "$@"
 

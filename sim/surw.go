@@ -216,7 +216,7 @@ func (s *surw) weightOf(t *task) int {
 	if t == nil {
 		return 1
 	}
-	return s.left[t] + 1
+	return max(s.left[t], 1)
 }
 
 func (s *surw) draw(_ *World, n uint64) uint64 { return s.rng.draw(n) }

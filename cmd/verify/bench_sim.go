@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/millrace-dev/millrace/cmd/verify/internal/harness"
 	"github.com/millrace-dev/millrace/sim/bench"
@@ -12,13 +13,19 @@ const (
 	simRounds = 25   // interleaved rounds of each program
 	simTrials = 50   // of each program and strategy
 	simLimit  = 1000 // schedules of a trial
+	sctTrials = 20   // of the SCT table: as published
+	sctLimit  = 1000 // its bars are held at the published 10,000
 )
+
+// simSections are the tables, each of which can be asked for alone.
+var simSections = []string{"search", "speed", "finding", "sct"}
 
 // simReport is out/bench-sim.json.
 type simReport struct {
 	Speed   []bench.SpeedRow   `json:"speed"`
 	Finding []bench.FindingRow `json:"finding"`
 	Search  []bench.SearchRow  `json:"search"`
+	SCT     []bench.SCTRow     `json:"sct"`
 }
 
 // runBenchSim measures the simulator.
@@ -27,11 +34,14 @@ func runBenchSim(ctx context.Context, args []string) int {
 }
 
 func benchSim(ctx context.Context, args []string) error {
-	a, err := grammar{keys: []string{"rounds", "trials", "limit"}}.parse(args)
+	a, err := grammar{words: 1, keys: []string{"rounds", "trials", "limit", "sct-trials", "schedules"}}.parse(args)
 	if err != nil {
 		return err
 	}
-	bounds := map[string]int{"rounds": simRounds, "trials": simTrials, "limit": simLimit}
+	if a.word() != "" && !slices.Contains(simSections, a.word()) {
+		return usagef("unknown table %q; known are %q", a.word(), simSections)
+	}
+	bounds := map[string]int{"rounds": simRounds, "trials": simTrials, "limit": simLimit, "sct-trials": sctTrials, "schedules": sctLimit}
 	for key, fallback := range bounds {
 		if bounds[key], err = a.count(key, fallback); err != nil {
 			return err
@@ -41,13 +51,14 @@ func benchSim(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	report, err := s.measureSim(bounds)
+	report, err := s.measureSim(a.word(), bounds)
 	if err != nil {
 		return err
 	}
 	s.printSpeed(report.Speed)
 	s.printFinding(report.Finding)
 	s.printSearch(report.Search)
+	s.printSCT(report.SCT)
 	if err := s.WriteJSON("bench-sim.json", report); err != nil {
 		return err
 	}
@@ -57,26 +68,36 @@ func benchSim(ctx context.Context, args []string) error {
 	return report.missed()
 }
 
-func (s site) measureSim(bounds map[string]int) (simReport, error) {
+// measureSim measures the section that is asked for, or all.
+func (s site) measureSim(section string, bounds map[string]int) (r simReport, err error) {
 	p := s.NewProgress("bench-sim", 0)
 	defer p.Close()
 	label := func(program string) {
 		p.Label(program)
 		p.Step(1)
 	}
-	var r simReport
-	var err error
-	if r.Search, err = bench.Search(); err != nil {
-		return r, err
+	for _, name := range simSections {
+		if err != nil || section != "" && section != name {
+			continue
+		}
+		switch name {
+		case "search":
+			r.Search, err = bench.Search()
+		case "speed":
+			r.Speed, err = bench.Speed(bounds["rounds"], label)
+		case "finding":
+			r.Finding, err = bench.Finding(bounds["trials"], bounds["limit"], label)
+		default:
+			r.SCT, err = bench.SCT(bounds["sct-trials"], bounds["schedules"], label)
+		}
 	}
-	if r.Speed, err = bench.Speed(bounds["rounds"], label); err != nil {
-		return r, err
-	}
-	r.Finding, err = bench.Finding(bounds["trials"], bounds["limit"], label)
 	return r, err
 }
 
 func (s site) printSpeed(rows []bench.SpeedRow) {
+	if len(rows) == 0 {
+		return
+	}
 	var table [][]string
 	for _, r := range rows {
 		bars := "ok"
@@ -89,9 +110,7 @@ func (s site) printSpeed(rows []bench.SpeedRow) {
 		})
 	}
 	s.Table([]string{"program", "executions/s", "ns/point", "round trips", "", "clocks", "", "two cores", "", "bars"}, table)
-	if len(rows) > 0 {
-		s.Printf("one core, random strategy, trace hash and schedule recorded; a round trip of iter.Pull took %.0f ns\n\n", rows[0].Pull)
-	}
+	s.Printf("one core, random strategy, trace hash and schedule recorded; a round trip of iter.Pull took %.0f ns\n\n", rows[0].Pull)
 }
 
 func bar(sign string, value float64) string {
@@ -102,6 +121,9 @@ func bar(sign string, value float64) string {
 }
 
 func (s site) printFinding(rows []bench.FindingRow) {
+	if len(rows) == 0 {
+		return
+	}
 	strategies := bench.FindingStrategies()
 	var table [][]string
 	for i := 0; i+len(strategies) <= len(rows); i += len(strategies) {
@@ -112,9 +134,7 @@ func (s site) printFinding(rows []bench.FindingRow) {
 		table = append(table, line)
 	}
 	s.Table(append([]string{"mean schedules to the first failure"}, strategies...), table)
-	if len(rows) > 0 {
-		s.Printf("%d trials of up to %s schedules\n\n", rows[0].Trials, harness.Count(rows[0].Limit))
-	}
+	s.Printf("%d trials of up to %s schedules\n\n", rows[0].Trials, harness.Count(rows[0].Limit))
 }
 
 func meanSchedules(r bench.FindingRow) string {
@@ -128,6 +148,9 @@ func meanSchedules(r bench.FindingRow) string {
 }
 
 func (s site) printSearch(rows []bench.SearchRow) {
+	if len(rows) == 0 {
+		return
+	}
 	var table [][]string
 	for _, r := range rows {
 		verdict := "optimal"
@@ -149,6 +172,11 @@ func (r simReport) missed() error {
 	for _, row := range r.Search {
 		if row.Missed {
 			return fmt.Errorf("%s: %d executions, complete %t, want %d: %w", row.Program, row.Executions, row.Complete, row.Optimum, errFound)
+		}
+	}
+	for _, row := range r.SCT {
+		if row.Missed != "" {
+			return fmt.Errorf("%s: %s: %s: %w", row.Program, row.Strategy, row.Missed, errFound)
 		}
 	}
 	return nil

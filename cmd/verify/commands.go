@@ -42,7 +42,7 @@ func commands() []command {
 		{"bench-node", "", "HTTP to file, records per second and CPU beside a single-purpose program", runBenchNode},
 		{"bench-flows", "[n=N]", "flow instances per second and CPU on Pebble, 1 and 8 lanes", runBenchFlows},
 		{"bench-tla", "[rounds=N] [--check]", "the specification checker: states per second, memory, start-up, with their bars", runBenchTLA},
-		{"bench-sim", "[rounds=N] [trials=N] [limit=N] [--check]", "the simulator: speed, bug finding, exhaustive counts", runBenchSim},
+		{"bench-sim", "[search|speed|finding|sct] [rounds=N] [trials=N] [limit=N] [sct-trials=N] [schedules=N] [--check]", "the simulator: exhaustive counts, speed, bug finding, the SCT programs", runBenchSim},
 	}
 }
 

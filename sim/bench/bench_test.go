@@ -1,9 +1,12 @@
 package bench
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/millrace-dev/millrace/sim"
+	"github.com/millrace-dev/millrace/sim/programs"
+	"github.com/millrace-dev/millrace/sim/testdata/sct"
 )
 
 func TestMain(m *testing.M) { sim.Main(m) }
@@ -59,6 +62,63 @@ func TestFindingFindsShallowBugs(t *testing.T) {
 	for _, r := range rows {
 		if r.Program == "lost_update" && (r.Found != r.Trials || r.Mean < 1) {
 			t.Errorf("%+v", r)
+		}
+	}
+}
+
+// The random walk is the control: where it is about as good as the published one, the program is the same.
+func TestSCTProgramsAreAsHardAsPublished(t *testing.T) {
+	rows, err := SCT(1, 2, func(string) {})
+	if err != nil || len(rows) != len(publishedSCT)*len(SCTStrategies()) {
+		t.Fatalf("%d rows, %v", len(rows), err)
+	}
+	compared := 0
+	for _, p := range sct.Programs() {
+		want := publishedSCT[p.Name][0]
+		if want.mean == 0 || want.mean > 250 {
+			continue
+		}
+		row, err := find(p.Name, p.Body, "random", 20, publishedSchedules)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := SCTRow{FindingRow: row, PublishedFound: want.found, PublishedMean: float64(want.mean)}
+		if r.judge(); r.Missed != "" {
+			t.Errorf("%s: %s", p.Name, r.Missed)
+		}
+		compared++
+	}
+	if compared < 9 {
+		t.Errorf("only %d programs compared", compared)
+	}
+}
+
+func TestSCTBarsOfTheStrategies(t *testing.T) {
+	bodies := map[string]programs.Body{}
+	for _, p := range sct.Programs() {
+		bodies[p.Name] = p.Body
+	}
+	for _, c := range []struct {
+		program, strategy string
+		most              float64
+	}{
+		{"CS/reorder_100", "rff", fuzzerMean},
+		{"CS/reorder_10", "surw", 60},
+		{"CS/twostage_20", "surw", 60},
+		{"CS/reorder_20", "urw", 100},
+		{"CS/twostage", "pos", 60},
+	} {
+		row, err := find(c.program, bodies[c.program], c.strategy, 10, 1000)
+		if err != nil || row.Found < row.Trials || row.Mean > c.most {
+			t.Errorf("%+v, %v", row, err)
+		}
+	}
+	good := SCTRow{FindingRow: FindingRow{Program: "p", Strategy: "surw", Trials: 20, Found: 19, Mean: 5, Limit: publishedSchedules}, PublishedFound: 19, PublishedMean: 50}
+	walk, worse := good, good
+	walk.Strategy, worse.Found = "random", 18
+	for want, r := range map[string]*SCTRow{"": &good, "control": &walk, "found": &worse} {
+		if r.judge(); (r.Missed == "") != (want == "") || !strings.HasPrefix(r.Missed, want) {
+			t.Errorf("%+v, want %q", *r, want)
 		}
 	}
 }

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/millrace-dev/millrace/cmd/verify/internal/harness"
+	"github.com/millrace-dev/millrace/sim/bench"
+)
+
+// printSCT prints a line a program and a column a strategy: the mean schedules to the first failure, with the trials that found it when
+// not all did, and in brackets what was published.
+func (s site) printSCT(rows []bench.SCTRow) {
+	if len(rows) == 0 {
+		return
+	}
+	strategies := bench.SCTStrategies()
+	var table [][]string
+	for i := 0; i+len(strategies) <= len(rows); i += len(strategies) {
+		line, missed := []string{rows[i].Program}, ""
+		for _, r := range rows[i : i+len(strategies)] {
+			line = append(line, sctCell(r))
+			if r.Missed != "" {
+				missed += "MISSED " + r.Strategy + ": " + r.Missed + " "
+			}
+		}
+		table = append(table, append(line, missed))
+	}
+	for _, ours := range []bool{true, false} {
+		line := []string{"bugs found in any/half/all trials"}
+		if !ours {
+			line[0] = "published"
+		}
+		for _, sum := range bench.SumSCT(rows, ours) {
+			cell := fmt.Sprintf("%d/%d/%d", sum.Any, sum.Half, sum.All)
+			if !ours && sum.Strategy == "rff" {
+				cell = ""
+			}
+			line = append(line, cell)
+		}
+		table = append(table, line)
+	}
+	s.Table(append(append([]string{"SCT: mean schedules"}, strategies...), ""), table)
+	s.Printf("%d trials of up to %s schedules; published: 20 of 10,000, which the bars want (schedules=10000)\n\n", rows[0].Trials, harness.Count(rows[0].Limit))
+}
+
+func sctCell(r bench.SCTRow) string {
+	cell := "-"
+	if r.Found > 0 {
+		cell = fmt.Sprintf("%.0f", r.Mean)
+	}
+	if r.Found > 0 && r.Found < r.Trials {
+		cell += fmt.Sprintf(" (%d/%d)", r.Found, r.Trials)
+	}
+	switch {
+	case r.PublishedFound < 0:
+	case r.PublishedFound == 0:
+		cell += " [-]"
+	case r.PublishedFound < 20:
+		cell += fmt.Sprintf(" [%.0f (%d/20)]", r.PublishedMean, r.PublishedFound)
+	default:
+		cell += fmt.Sprintf(" [%.0f]", r.PublishedMean)
+	}
+	return cell
+}
