@@ -30,8 +30,19 @@ func Check(t *testing.T, id string, body func(w *World), opts ...Option) {
 	c.report()
 }
 
-// Exhaust explores every schedule of body up to the order of independent steps, and fails unless it finishes. Tasks share state only
-// through primitives and Cells: what they share otherwise is not seen as a conflict.
+// Exhaust explores every schedule of body up to the order of independent steps, and fails unless it finishes. What it
+// cannot see as a conflict it may leave unexplored, so a body keeps to these rules:
+//
+//   - Tasks share state only through primitives and Cells. Plain memory that two tasks touch is no conflict to it.
+//   - After World.Invariant every change conflicts with every other, so it may read what it likes.
+//   - The invariant that s.Own is given reads what its owner holds at that moment: fields, pointers and slices, no maps, six
+//     levels deep and 64 elements wide. Steps that change those objects conflict. What it reads by Peek elsewhere is not counted:
+//     objects of owners without an invariant, objects made after s.Own, and an object that two owners hold is the later
+//     one's alone.
+//   - What s.Check peeks at is not counted at all: it is right where a guard keeps the state still.
+//   - Calls of dependencies (External) conflict with each other and with nothing else.
+//
+// A check that needs more reads it by an operation (Load, View), which is a step and therefore seen.
 func Exhaust(t *testing.T, id string, body func(w *World), opts ...Option) {
 	t.Helper()
 	c := newChecker(t, id, inventory.LaneExhaustive, body, opts)

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,7 +9,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
+	"time"
 )
 
 // Schedule is a failure's schedule.json: everything that another process needs to run the execution again.
@@ -112,6 +115,9 @@ func writeFolder(check string, c caller, o *options, f *Failure) (string, error)
 	}
 	name := fmt.Sprintf("%s-%s-%016x", strings.NewReplacer("/", "-", " ", "-").Replace(check), f.Strategy, f.Hash)
 	dir := filepath.Join(out, "failures", name)
+	if err := makeRoom(filepath.Dir(dir), maxFolders-1); err != nil {
+		return "", fmt.Errorf("write failure of %s: %w", check, err)
+	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", fmt.Errorf("write failure of %s: %w", check, err)
 	}
@@ -133,6 +139,37 @@ func writeFolder(check string, c caller, o *options, f *Failure) (string, error)
 		return dir, fmt.Errorf("write failure of %s: %w", check, err)
 	}
 	return dir, nil
+}
+
+// maxFolders is how many folders stay in out/failures.
+const maxFolders = 200
+
+// makeRoom removes the oldest folders until at most n are left. Another process may do the same at the same time.
+func makeRoom(dir string, n int) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("list failures: %w", err)
+	}
+	if len(entries) <= n {
+		return nil
+	}
+	type folder struct {
+		name string
+		at   time.Time
+	}
+	var folders []folder
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil { // else it is gone already
+			folders = append(folders, folder{e.Name(), info.ModTime()})
+		}
+	}
+	slices.SortFunc(folders, func(a, b folder) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.name, b.name)) })
+	for _, f := range folders[:max(0, len(folders)-n)] {
+		if err := os.RemoveAll(filepath.Join(dir, f.name)); err != nil {
+			return fmt.Errorf("remove an old failure: %w", err)
+		}
+	}
+	return nil
 }
 
 // writeSchedule writes the file that replays f.

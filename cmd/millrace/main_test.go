@@ -112,8 +112,11 @@ func TestDescribeNamesEveryPart(t *testing.T) {
 	}
 	for _, want := range []string{
 		"package  orders", "schema   order", "source   intake", "relay    unique", "process  dedupe", "sink     ledger",
-		"channel  decisions    HTTP /decisions resumes by key", "channel  approvals    relay unique starts approve", "approve.bpmn approve",
-		"a branch for each customer", "first of each key within 10m0s",
+		"channel  decisions    POST /decisions resumes by message.order_id", "approve.bpmn approve",
+		"channel  approvals    relay unique where row.amount >= 1000 starts approve", "emit     approved     flows → relay approved",
+		"a branch for each customer", "first of each row.order_id within 10m0s, at most 1000000 kept",
+		"POST /orders, answered concurrent → relay orders, customer = row.customer",
+		"sink     ledger       relay unique where row.amount < 1000 → file ledger.ndjson",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)

@@ -56,7 +56,7 @@ func describe(_ context.Context, args []string, out, errs io.Writer) int {
 		say(out, "schema   %-12s %s\n", s.Name(), fieldsText(s))
 	}
 	for _, s := range pkg.Sources {
-		say(out, "source   %-12s → relay %s\n", s.Name, s.To.Relay.Name)
+		say(out, "source   %-12s %s → %s\n", s.Name, sourceText(s), targetText(s.To))
 	}
 	for _, r := range pkg.Relays {
 		say(out, "relay    %-12s schema %s, %d batches for each consumer%s\n", r.Name, r.Schema.Name(), r.Capacity, branchText(r.BranchedBy))
@@ -65,10 +65,13 @@ func describe(_ context.Context, args []string, out, errs io.Writer) int {
 		say(out, "process  %-12s relay %s → relay %s%s\n", p.Name, p.From.Name, p.To.Name, processText(p))
 	}
 	for _, s := range pkg.Sinks {
-		say(out, "sink     %-12s relay %s\n", s.Name, s.From.Name)
+		say(out, "sink     %-12s relay %s%s → %s\n", s.Name, s.From.Name, whereText(s.Where), sinkText(s))
 	}
 	for _, c := range pkg.Channels {
 		say(out, "channel  %-12s %s, acknowledged %s\n", c.Name, channelText(c), c.Ack)
+	}
+	for _, e := range pkg.Emits {
+		say(out, "emit     %-12s flows → %s\n", e.Name, targetText(e.To))
 	}
 	for _, f := range pkg.Flows {
 		var ids []string
@@ -99,20 +102,63 @@ func fieldsText(s *record.Schema) string {
 	return strings.Join(fields, ", ")
 }
 
+func whereText(f *record.Filter) string {
+	if f == nil {
+		return ""
+	}
+	return " where " + f.Text()
+}
+
+// targetText is a relay, with the expressions that give a record its branch.
+func targetText(t graph.Target) string {
+	text := "relay " + t.Relay.Name
+	for i, key := range t.Keys {
+		text += fmt.Sprintf(", %s = %s", t.Relay.BranchedBy.Key[i], key.Text())
+	}
+	return text
+}
+
+func sourceText(s *graph.Source) string {
+	switch {
+	case s.HTTP != nil:
+		return fmt.Sprintf("POST %s, answered %s", s.HTTP.Path, s.HTTP.Ack)
+	case s.File != nil:
+		return "file " + s.File.Path
+	default:
+		return "standard input"
+	}
+}
+
+func sinkText(s *graph.Sink) string {
+	if s.File != nil {
+		return "file " + s.File.Path
+	}
+	return fmt.Sprintf("POST %s within %s, %d retries from %s", s.HTTP.URL, s.HTTP.Timeout, s.HTTP.Retries, s.HTTP.Backoff)
+}
+
 func processText(p *graph.Processor) string {
 	if d := p.Deduplicate; d != nil {
-		return fmt.Sprintf(", first of each key within %s", d.Keep)
+		return fmt.Sprintf(", first of each %s within %s, at most %d kept", d.On.Text(), d.Keep, d.Max)
 	}
-	return ""
+	text := whereText(p.Where)
+	if p.Map != nil {
+		text += ", mapped to " + p.To.Schema.Name()
+	}
+	return text
 }
 
 func channelText(c *graph.Channel) string {
-	from := "HTTP " + c.HTTPPath
+	text := "POST " + c.HTTPPath
 	if c.From != nil {
-		from = "relay " + c.From.Name
+		text = "relay " + c.From.Name + whereText(c.Where)
 	}
+	verb := " resumes by "
 	if c.Flow != "" {
-		return from + " starts " + c.Flow
+		text += " starts " + c.Flow
+		verb = " under the key "
 	}
-	return from + " resumes by key"
+	if c.Correlate != nil {
+		text += verb + c.Correlate.Text()
+	}
+	return text
 }

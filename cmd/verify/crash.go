@@ -25,16 +25,23 @@ type crashOptions struct {
 
 // crashRow is one run: where the node died, and what the account said.
 type crashRow struct {
-	Run   int    `json:"run"`
-	Where string `json:"where"`
-	// Reached says that the node died at the run's failpoint; a run without one reaches none.
-	Reached bool     `json:"reached"`
-	Deaths  int      `json:"deaths"`
-	Retries int64    `json:"retries"`
-	Lines   int      `json:"lines"`
-	Seconds float64  `json:"seconds"`
-	Faults  []string `json:"faults"`
-	Folder  string   `json:"folder,omitempty"`
+	Run int `json:"run"`
+	// Points are the failpoints at which the node is to die, one after the other; a run without any kills it at random
+	// instants alone.
+	Points  []crashPoint `json:"points,omitempty"`
+	Deaths  int          `json:"deaths"`
+	Retries int64        `json:"retries"`
+	Lines   int          `json:"lines"`
+	Seconds float64      `json:"seconds"`
+	Faults  []string     `json:"faults"`
+	Folder  string       `json:"folder,omitempty"`
+}
+
+// crashPoint is one failpoint of a run, and whether the node died there.
+type crashPoint struct {
+	Name    string `json:"name"`
+	Hit     int    `json:"hit"`
+	Reached bool   `json:"reached"`
 }
 
 // crashPoints are the failpoints between write, fsync, commit, acknowledge and outbox delete. A node that is started with
@@ -50,8 +57,8 @@ const crashPointHits = 12
 
 func runCrash(ctx context.Context, args []string) int { return exit("crash", crash(ctx, args)) }
 
-// crash runs the orders example over and over: even runs kill the node at random instants, odd ones at a
-// failpoint. Each must end with a balanced account.
+// crash runs the orders example over and over: even runs kill the node at random instants, odd ones at failpoints, so many
+// that all of them have their turn. Each must end with a balanced account.
 func crash(ctx context.Context, args []string) error {
 	o := crashOptions{}
 	f := flag.NewFlagSet("crash", flag.ContinueOnError)
@@ -81,7 +88,7 @@ func crash(ctx context.Context, args []string) error {
 		if err != nil {
 			return fmt.Errorf("run %d: %w", i, err)
 		}
-		p.Label(row.Where)
+		p.Label(row.cells()[1])
 		p.Step(1)
 		if len(row.Faults) > 0 {
 			failed++
@@ -106,35 +113,65 @@ func crash(ctx context.Context, args []string) error {
 }
 
 func (r crashRow) cells() []string {
-	reached := "-"
-	switch {
-	case r.point() == "":
-	case r.Reached:
-		reached = "yes"
-	default:
-		reached = "NO"
+	where, reached := "random instants", "-"
+	if len(r.Points) > 0 {
+		where, reached = r.Points[0].Name, fmt.Sprintf("%d of %d", len(r.Points)-r.pending(), len(r.Points))
+		if more := len(r.Points) - 1; more > 0 {
+			where += fmt.Sprintf(" and %d more", more)
+		}
 	}
 	return []string{
-		fmt.Sprint(r.Run), r.Where, reached, fmt.Sprint(r.Deaths), fmt.Sprint(r.Retries), fmt.Sprint(r.Lines),
+		fmt.Sprint(r.Run), where, reached, fmt.Sprint(r.Deaths), fmt.Sprint(r.Retries), fmt.Sprint(r.Lines),
 		fmt.Sprintf("%.1f", r.Seconds), faultsWord(r.Faults),
 	}
 }
 
-// point is the failpoint that the run was to die at, empty without one.
-func (r crashRow) point() string {
-	point, _, found := strings.Cut(r.Where, ":")
-	if !found {
-		return ""
+// pending returns how many failpoints the node has not died at yet: the last ones.
+func (r crashRow) pending() int {
+	n := 0
+	for _, p := range r.Points {
+		if !p.Reached {
+			n++
+		}
 	}
-	return point
+	return n
+}
+
+// arm makes the node die at the next failpoint when it is started again, and at none when all have had their turn.
+func (r *crashRow) arm(n *orders.Node) {
+	n.Env = nil
+	if left := r.pending(); left > 0 {
+		p := r.Points[len(r.Points)-left]
+		n.Env = []string{fmt.Sprintf("MILLRACE_FAILPOINT=%s:%d", p.Name, p.Hit)}
+	}
+}
+
+// died notes that the node has died at its failpoint.
+func (r *crashRow) died() {
+	r.Points[len(r.Points)-r.pending()].Reached = true
+	r.Deaths++
+}
+
+// pointsOf draws the failpoints of a run. Odd runs share them, each several when there are few runs; a single run has all.
+func pointsOf(r *rand.Rand, run, runs int) (points []crashPoint) {
+	if run%2 == 0 && runs > 1 {
+		return nil
+	}
+	sharing := max(runs/2, 1)
+	for i := range max(len(crashPoints), sharing) {
+		if i%sharing == run/2 {
+			points = append(points, crashPoint{Name: crashPoints[i%len(crashPoints)], Hit: 1 + r.IntN(crashPointHits)})
+		}
+	}
+	return points
 }
 
 // missedPoints lists the failpoints at which no run died, in their order.
 func missedPoints(rows []crashRow) []string {
 	died := map[string]bool{}
 	for _, r := range rows {
-		if r.Reached {
-			died[r.point()] = true
+		for _, p := range r.Points {
+			died[p.Name] = died[p.Name] || p.Reached
 		}
 	}
 	var missed []string
@@ -173,13 +210,8 @@ func crashRun(ctx context.Context, binary string, o crashOptions, i int) (row cr
 		return row, err
 	}
 	n := &orders.Node{Binary: binary, Package: pkg, Data: data, Address: address}
-	row.Where = "random instants"
-	if i%2 == 1 {
-		point := crashPoints[(i/2)%len(crashPoints)]
-		hit := 1 + r.IntN(crashPointHits)
-		row.Where = fmt.Sprintf("%s:%d", point, hit)
-		n.Env = []string{"MILLRACE_FAILPOINT=" + row.Where}
-	}
+	row.Points = pointsOf(r, i, o.runs)
+	row.arm(n)
 	in := orders.Generate(r.Uint64(), o.orders, 50)
 	row.Lines = in.Lines
 	started := time.Now()
@@ -221,26 +253,30 @@ func crashFeed(ctx context.Context, n *orders.Node, in *orders.Input, r *rand.Ra
 	return a, err
 }
 
-// crashStart starts the node for the first time. A point of the store may lie before it is ready: then it starts once more.
+// crashStart starts the node. A point of the store may lie before it is ready: then it dies there and starts once more.
 func crashStart(ctx context.Context, n *orders.Node, row *crashRow) error {
-	err := n.Start(ctx)
-	if err == nil || n.Env == nil {
-		return err
+	for {
+		err := n.Start(ctx)
+		if err == nil || n.Env == nil {
+			return err
+		}
+		select {
+		case <-n.Gone():
+		default:
+			return err
+		}
+		if n.Status() != -1 {
+			return err
+		}
+		row.died()
+		row.arm(n)
+		if err := n.Kill(); err != nil {
+			return err
+		}
 	}
-	select {
-	case <-n.Gone():
-	default:
-		return err
-	}
-	if n.Status() != -1 {
-		return err
-	}
-	n.Env, row.Reached = nil, true
-	row.Deaths++
-	return errors.Join(n.Kill(), n.Start(ctx))
 }
 
-// maxDeaths bounds how often a run kills its node, so that it ends.
+// maxDeaths bounds how often a run kills its node at random instants, so that it ends.
 const maxDeaths = 6
 
 func crashLoop(ctx context.Context, n *orders.Node, r *rand.Rand, row *crashRow, done <-chan error) error {
@@ -256,11 +292,12 @@ func crashLoop(ctx context.Context, n *orders.Node, r *rand.Rand, row *crashRow,
 			if n.Env == nil || n.Status() != -1 {
 				return fmt.Errorf("node ended by itself with status %d", n.Status())
 			}
-			n.Env, row.Reached = nil, true // it died at its failpoint; from here on at random instants too
+			row.died()
+			row.arm(n) // after the last one it dies at random instants
 		case <-instant:
+			row.Deaths++
 		}
-		row.Deaths++
-		if err := errors.Join(n.Kill(), n.Start(ctx)); err != nil {
+		if err := errors.Join(n.Kill(), crashStart(ctx, n, row)); err != nil {
 			return err
 		}
 	}

@@ -2,31 +2,58 @@ package main
 
 import (
 	"math"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/millrace-dev/millrace/cmd/internal/orders"
 )
 
 // A failpoint that a run was to die at and did not reach must be seen: such a run shows less than its row says.
 func TestCrashTableShowsWhatWasNotReached(t *testing.T) {
-	random := crashRow{Run: 0, Where: "random instants", Deaths: 3}
-	hit := crashRow{Run: 1, Where: "sink/after-write:4", Reached: true, Deaths: 1}
-	missed := crashRow{Run: 3, Where: "store/after-sync:12", Faults: []string{"lost"}}
+	random := crashRow{Run: 0, Deaths: 3}
+	hit := crashRow{Run: 1, Points: []crashPoint{{"sink/after-write", 4, true}}, Deaths: 1}
+	missed := crashRow{Run: 3, Points: []crashPoint{{"source/before-reply", 1, true}, {"store/after-sync", 12, false}}, Faults: []string{"lost"}}
 	for _, c := range []struct {
-		row  crashRow
-		want string
-	}{{random, "-"}, {hit, "yes"}, {missed, "NO"}} {
-		if got := c.row.cells()[2]; got != c.want {
-			t.Errorf("%s: reached %q, want %q", c.row.Where, got, c.want)
+		row            crashRow
+		where, reached string
+	}{{random, "random instants", "-"}, {hit, "sink/after-write", "1 of 1"}, {missed, "source/before-reply and 1 more", "1 of 2"}} {
+		if got := c.row.cells(); got[1] != c.where || got[2] != c.reached {
+			t.Errorf("row %d says %q", c.row.Run, got)
 		}
 	}
 	got := missedPoints([]crashRow{random, hit, missed})
-	if slices.Contains(got, "sink/after-write") || !slices.Contains(got, "store/after-sync") || len(got) != len(crashPoints)-1 {
+	if slices.Contains(got, "sink/after-write") || !slices.Contains(got, "store/after-sync") || len(got) != len(crashPoints)-2 {
 		t.Errorf("missed %q", got)
 	}
 	if words := missed.cells()[7]; words == hit.cells()[7] || strings.Contains(words, "balances") {
 		t.Errorf("a row with faults says %q", words)
+	}
+}
+
+// However few runs there are, each failpoint has its turn.
+func TestCrashRunsShareAllFailpoints(t *testing.T) {
+	for runs := 1; runs <= 60; runs++ {
+		var rows []crashRow
+		for run := range runs {
+			row := crashRow{Run: run, Points: pointsOf(rand.New(rand.NewPCG(1, uint64(run))), run, runs)}
+			if (len(row.Points) > 0) != (run%2 == 1 || runs == 1) {
+				t.Fatalf("run %d of %d has points %v", run, runs, row.Points)
+			}
+			n := &orders.Node{}
+			for row.arm(n); n.Env != nil; row.arm(n) {
+				row.died()
+			}
+			if row.pending() != 0 || row.Deaths != len(row.Points) {
+				t.Fatalf("run %d of %d: %+v", run, runs, row)
+			}
+			rows = append(rows, row)
+		}
+		if missed := missedPoints(rows); len(missed) > 0 {
+			t.Fatalf("%d runs have no turn for %q", runs, missed)
+		}
 	}
 }
 
