@@ -95,6 +95,7 @@ func (w *World) fireNext() { w.fireTimer(w.timers[0]) }
 func (w *World) fireTimer(t *timer) {
 	heap.Remove(&w.timers, t.at)
 	t.o.timer = nil
+	w.fires++
 	w.now = max(w.now, t.when)
 	by := w.current
 	w.current = &w.clockTask

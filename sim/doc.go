@@ -17,6 +17,7 @@
 //	batons_race.go   the build in which Go's race detector sees through hand-overs
 //	tso.go       stores that reach memory late
 //	own.go       owners, their invariants, and primitives made without a scheduler
+//	eventually.go    what must come true in every fair schedule, and cycles in which it does not
 //	node.go      crash and restart of a group of tasks
 //	strategy.go  random.go pct.go search.go replay.go    one strategy each
 //	trace.go folder.go verdict.go    what a failure leaves behind

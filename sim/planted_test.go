@@ -14,6 +14,7 @@ var (
 	_ = inventory.Planted("planted/across-locks", "two locks taken in both orders")
 	_ = inventory.Planted("planted/lost-wake-up", "a waiter reads before it registers")
 	_ = inventory.Planted("planted/unguarded-cell", "plain memory written under a lock and read without")
+	_ = inventory.Planted("planted/polite", "two tasks that give way to each other for ever")
 	_ = inventory.Planted("sim/repeatable", "a check whose executions are compared between processes")
 )
 
@@ -47,4 +48,9 @@ func TestSimRepeatable(t *testing.T) {
 			scope.Close()
 		})
 	}, sim.EarlyTimeouts())
+}
+
+// TestSimLivelock has a test of its own: no search ends on a program that can go on for ever.
+func TestSimLivelock(t *testing.T) {
+	sim.Planted(t, "planted/polite", "livelock both-enter", polite(false), sim.Strategies("random", "pos"))
 }

@@ -131,3 +131,18 @@ func TestHashesDependOnTheSeedAlone(t *testing.T) {
 		t.Error("another seed gives the same executions")
 	}
 }
+
+// A livelock replays in another process: what was forced when it was found is a recorded choice like any other.
+func TestALivelockReplaysInAFreshProcess(t *testing.T) {
+	out := "MILLRACE_OUT=" + t.TempDir()
+	first, text := records(t, "TestSimLivelock", out)
+	if len(first) != 1 || !first[0].Passed || first[0].Folder == "" {
+		t.Fatalf("%+v\n%s", first, text)
+	}
+	for _, name := range []string{"schedule.json", "original.json"} {
+		second, text := records(t, "TestSimLivelock", out, "MILLRACE_REPLAY="+filepath.Join(first[0].Folder, name))
+		if len(second) != 1 || second[0].Replay == nil || !second[0].Replay.Reproduced || second[0].Verdict.String() != "livelock both-enter" {
+			t.Errorf("%s does not replay: %+v\n%s", name, second, text)
+		}
+	}
+}

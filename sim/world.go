@@ -43,6 +43,7 @@ type World struct {
 	now       time.Duration
 	timers    timers
 	timerSeq  int
+	fires     int // timers fired
 	clockTask task
 
 	clocksOn   bool
@@ -106,7 +107,7 @@ func (w *World) reset(s strategy, seed uint64) {
 	w.dead = 0
 	w.live, w.current, w.steps = 0, nil, 0
 	w.hash = 0x6A09E667F3BCC908
-	w.now, w.timers, w.timerSeq = 0, w.timers[:0], 0
+	w.now, w.timers, w.timerSeq, w.fires = 0, w.timers[:0], 0, 0
 	w.clockTask = task{id: -1, name: "clock"}
 	w.clocksOn = w.opts.races
 	w.footprints, w.foot = false, w.foot[:0]

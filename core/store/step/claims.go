@@ -56,17 +56,21 @@ func (s *Store) Release(scope *sched.Scope, c store.Claim) (freed bool, t store.
 	if err = store.ValidateName("instance", string(c.Instance)); err != nil {
 		return false, 0, err
 	}
+	var done bool // not the result: see Take
 	t, err = s.engine.Update(scope, "release", false, func(tx Tx) error {
 		h, err := getHead(tx, c.Instance)
 		if err != nil {
 			return err
 		}
-		if h, freed = claim.Freed(h, c); freed {
+		if h, done = claim.Freed(h, c); done {
 			setHead(tx, h)
 		}
 		return nil
 	})
-	return freed && err == nil, t, wrap(err, "release", c.Instance)
+	if err != nil {
+		return false, t, wrap(err, "release", c.Instance)
+	}
+	return done, t, nil
 }
 
 // Claimed implements [store.Claims].
