@@ -29,6 +29,13 @@ type frontier struct {
 	n      int
 }
 
+func (f *frontier) count() {
+	f.n = len(f.live)
+	for _, b := range f.blocks {
+		f.n += b.n
+	}
+}
+
 // spill keeps the blocks that exceed the memory bound in a file, which is removed at the end.
 type spill struct {
 	codec *value.Codec
@@ -80,16 +87,22 @@ func (p *spill) pack(nodes []node) (packed, error) {
 
 // unpack decodes a block and gives its memory back.
 func (p *spill) unpack(blk packed) ([]node, error) {
+	if blk.data != nil {
+		p.mu.Lock()
+		p.used -= int64(blk.size)
+		p.mu.Unlock()
+	}
+	return p.peek(blk)
+}
+
+// peek decodes a block that stays where it is.
+func (p *spill) peek(blk packed) ([]node, error) {
 	b := blk.data
 	if b == nil {
 		b = make([]byte, blk.size)
 		if _, err := p.file.ReadAt(b, blk.off); err != nil {
 			return nil, fmt.Errorf("read spill file %s: %w", p.file.Name(), err)
 		}
-	} else {
-		p.mu.Lock()
-		p.used -= int64(blk.size)
-		p.mu.Unlock()
 	}
 	out := make([]node, blk.n)
 	for i := range out {

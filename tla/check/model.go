@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/millrace-dev/millrace/tla/config"
@@ -218,6 +219,12 @@ type search struct {
 	exit    bool
 	rng     *rng
 	spill   *spill
+	// pause asks the workers to stop for a checkpoint; nextSave is when the next one is due; partial
+	// says that the expansion of some state was cut short, so that no checkpoint can be taken.
+	pause    atomic.Bool
+	nextSave time.Time
+	partial  bool
+	repeats  bool // what is done with a successor costs more than knowing that it came before
 }
 
 // finding is a violation that ends the run.

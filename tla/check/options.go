@@ -44,6 +44,11 @@ type Options struct {
 	// waits in a temporary file in SpillDir (empty: the system's folder). 0 keeps all in memory.
 	FrontierBytes int64
 	SpillDir      string
+	// Checkpoint names a file to which a breadth-first search saves itself each CheckpointEvery (zero:
+	// only when a bound ends it). With Resume it goes on from that file instead of the initial states.
+	Checkpoint      string
+	CheckpointEvery time.Duration
+	Resume          bool
 }
 
 // Verdict is the outcome of a run.

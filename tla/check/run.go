@@ -58,6 +58,9 @@ func (s *search) execute() {
 	if s.m.Prog.UsesRegisters() {
 		s.opt.Workers = 1
 	}
+	m := s.m
+	costly := len(m.stepProps)+len(m.constraints)+len(m.actionCons)+len(m.perms) > 0 || s.graph != nil || m.view != nil
+	s.repeats = costly && !m.Prog.UsesRegisters() && !m.Prog.Draws()
 	switch s.opt.Mode {
 	case Simulate:
 		s.simulate()
@@ -117,7 +120,7 @@ func (s *search) report(f *finding) {
 		if !s.exit {
 			s.res.Warnings = append(s.res.Warnings, e.Error())
 		}
-		s.stopped, s.exit = true, true
+		s.stopped, s.exit, s.partial = true, true, true
 	} else if s.found == nil {
 		s.found = f
 	}

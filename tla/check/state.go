@@ -101,26 +101,34 @@ func permKey(m map[*value.Atom]*value.Atom) uint64 {
 	return h
 }
 
+// closure returns the group that gens generate, without the identity. A generator that the group of those
+// before it contains adds nothing, so few are used: each doubles the group at least.
 func closure(gens []map[*value.Atom]*value.Atom) ([]*permuter, error) {
-	seen := map[uint64]bool{0: true}
-	var out []*permuter
-	todo := []map[*value.Atom]*value.Atom{{}}
-	for len(todo) > 0 {
-		m := todo[0]
-		todo = todo[1:]
-		for _, g := range gens {
-			n := compose(m, g)
-			k := permKey(n)
-			if seen[k] {
-				continue
+	var used []map[*value.Atom]*value.Atom
+	group := []map[*value.Atom]*value.Atom{{}}
+	seen := map[uint64]bool{permKey(group[0]): true}
+	for _, g := range gens {
+		if seen[permKey(g)] {
+			continue
+		}
+		used = append(used, g)
+		// Every element is multiplied by every generator again: old ones by the new one, new ones by all.
+		for i := 0; i < len(group); i++ {
+			for _, u := range used {
+				n := compose(group[i], u)
+				if k := permKey(n); !seen[k] {
+					seen[k] = true
+					group = append(group, n)
+				}
 			}
-			seen[k] = true
-			out = append(out, &permuter{value.NewImages(n)})
-			todo = append(todo, n)
-			if len(out) > maxSymmetry {
+			if len(group) > maxSymmetry {
 				return nil, fmt.Errorf("more than %d permutations", maxSymmetry)
 			}
 		}
+	}
+	var out []*permuter
+	for _, m := range group[1:] {
+		out = append(out, &permuter{value.NewImages(m)})
 	}
 	return out, nil
 }

@@ -2,8 +2,11 @@ package eval
 
 import (
 	"fmt"
+	"hash/fnv"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/millrace-dev/millrace/tla/config"
@@ -71,6 +74,17 @@ func (p *Program) Draws() bool { return p.draws }
 
 // ReadsTrace reports whether the specification reads the behavior that leads to a state.
 func (p *Program) ReadsTrace() bool { return p.trace }
+
+// Digest identifies the text of all loaded modules.
+func (p *Program) Digest() uint64 {
+	h := fnv.New64a()
+	for _, name := range slices.Sorted(maps.Keys(p.parsed)) {
+		if m := p.parsed[name]; m != nil {
+			h.Write([]byte(syntax.FormatModule(m))) //nolint:errcheck // a hash accepts every write
+		}
+	}
+	return h.Sum64()
+}
 
 type assumption struct {
 	x  syntax.Expr

@@ -19,6 +19,7 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"time"
 
 	"github.com/millrace-dev/millrace/tla"
 	"github.com/millrace-dev/millrace/tla/check"
@@ -64,6 +65,9 @@ func parse(name string, args []string, stderr io.Writer) (*flags, []string, erro
 	dfs := fs.Bool("depth-first", false, "explore depth first")
 	fs.Int64Var(&f.opt.FrontierBytes, "frontier-bytes", 0, "memory for waiting states; more go to a file")
 	fs.StringVar(&f.opt.SpillDir, "spill-dir", "", "folder for waiting states that do not fit memory")
+	fs.StringVar(&f.opt.Checkpoint, "checkpoint", "", "file to which a breadth-first search saves itself, now and then and when a bound ends it")
+	fs.DurationVar(&f.opt.CheckpointEvery, "checkpoint-every", 10*time.Minute, "time between two checkpoints")
+	fs.BoolVar(&f.opt.Resume, "resume", false, "go on from the checkpoint")
 	if err := fs.Parse(args); err != nil {
 		return nil, nil, err
 	}

@@ -17,10 +17,36 @@ type Codec struct {
 	ids   map[*Domain]uint64
 	list  atomic.Pointer[[]*Domain]
 	words dictionary
+	// plain says that the bytes are for another run; its atoms are then those of the run that wrote them.
+	plain bool
+	atoms []*Atom
 }
 
 // NewCodec returns a codec for the atoms of u.
 func NewCodec(u *Universe) *Codec { return &Codec{u: u, ids: map[*Domain]uint64{}} }
+
+// NewPlainCodec returns a codec whose bytes another run can read if it is given the same atoms.
+func NewPlainCodec(atoms []*Atom) *Codec { return &Codec{plain: true, atoms: atoms} }
+
+// Atoms returns the atoms of u in the order of their numbers.
+func (u *Universe) Atoms() []*Atom {
+	if list := u.atoms.Load(); list != nil {
+		return *list
+	}
+	return nil
+}
+
+// atom returns the atom with a number, or nil.
+func (c *Codec) atom(n uint64) *Atom {
+	list := c.atoms
+	if !c.plain {
+		list = c.u.Atoms()
+	}
+	if n >= uint64(len(list)) {
+		return nil
+	}
+	return list[n]
+}
 
 const (
 	tagFalse byte = iota
@@ -78,12 +104,12 @@ func (c *Codec) Append(b []byte, v Value) ([]byte, error) {
 	case *Atom:
 		return binary.AppendUvarint(append(b, tagAtom), uint64(x.index)), nil
 	case *Elems:
-		if n := c.words.number(v, x.Hash(), &x.word, x.E); n > 0 {
+		if n := c.word(v, x.Hash(), &x.word, x.E); n > 0 {
 			return binary.AppendUvarint(append(b, tagWord), uint64(n)), nil
 		}
 		return c.appendList(append(b, tagSet), x.E)
 	case *Fcn:
-		if n := c.words.number(v, x.Hash(), &x.word, x.Vals); n > 0 {
+		if n := c.word(v, x.Hash(), &x.word, x.Vals); n > 0 {
 			return binary.AppendUvarint(append(b, tagWord), uint64(n)), nil
 		}
 		return c.appendFcn(b, x)
@@ -93,11 +119,22 @@ func (c *Codec) Append(b []byte, v Value) ([]byte, error) {
 	return b, fmt.Errorf("encode %s: not a value of a state", KindName(v))
 }
 
+// word returns the number of v in the dictionary, or zero.
+func (c *Codec) word(v Value, h uint64, word *uint32, parts []Value) uint32 {
+	if c.plain {
+		return 0
+	}
+	return c.words.number(v, h, word, parts)
+}
+
 func (c *Codec) appendFcn(b []byte, x *Fcn) ([]byte, error) {
 	if x.Dom == nil {
 		return c.appendList(append(b, tagSeq), x.Vals)
 	}
-	id := c.domain(x.Dom)
+	id := uint64(0)
+	if !c.plain {
+		id = c.domain(x.Dom)
+	}
 	b = binary.AppendUvarint(append(b, tagFcn), id)
 	var err error
 	if id == 0 {
@@ -139,11 +176,11 @@ func (c *Codec) Read(b []byte) (Value, []byte, error) {
 		return MakeInt(n), b[k:], nil
 	case tagAtom:
 		n, k := binary.Uvarint(b)
-		list := c.u.atoms.Load()
-		if k <= 0 || list == nil || n >= uint64(len(*list)) {
+		a := c.atom(n)
+		if k <= 0 || a == nil {
 			return nil, nil, errCodec
 		}
-		return (*list)[n], b[k:], nil
+		return a, b[k:], nil
 	case tagWord:
 		n, k := binary.Uvarint(b)
 		v := c.words.get(n)

@@ -1,0 +1,310 @@
+package check
+
+import (
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/millrace-dev/millrace/tla/eval"
+	"github.com/millrace-dev/millrace/tla/value"
+)
+
+// worker expands states; c runs the next-state relation, side evaluates predicates of one state.
+type worker struct {
+	s         *search
+	c, side   *eval.Ctx
+	cur       node
+	next      []node
+	packed    []packed
+	generated int64
+	succ      int
+	mixed     []uint64 // hashes of the variables of cur, once mixedCur says so
+	mixedCur  bool
+	orbits    *orbits
+	seen      []uint64 // hashes of its successors so far
+	err       error
+	taken     []int64
+	fresh     []int64
+	rec       *recorder
+	emit      func(c *eval.Ctx) bool
+}
+
+func (s *search) newWorker(i int) *worker {
+	w := &worker{s: s, c: s.newCtx(), side: s.newCtx(), cur: node{id: noState}, mixed: make([]uint64, len(s.m.Prog.Vars)), orbits: newOrbits(s.m.perms)}
+	w.c.Worker, w.side.Worker = i, i
+	w.side.Regs = w.c.Regs
+	if s.m.next != nil {
+		w.taken = make([]int64, len(s.m.next.Infos)+1)
+		w.fresh = make([]int64, len(s.m.next.Infos)+1)
+		if s.opt.Coverage {
+			w.c.Counts = make([]int64, len(s.m.next.Conjuncts))
+		}
+	}
+	if s.graph != nil {
+		w.rec = s.graph.recorder(s)
+	}
+	w.emit = w.successor
+	return w
+}
+
+func (w *worker) flush() {
+	w.s.mu.Lock()
+	w.s.res.Generated += w.generated
+	w.generated = 0
+	w.s.mu.Unlock()
+}
+
+// level expands states of the frontier until none is left.
+func (w *worker) level(f *frontier, at, block *atomic.Int64) {
+	for !w.s.halted() && !w.s.pause.Load() {
+		i := int(at.Add(chunk)) - chunk
+		if i >= len(f.live) {
+			break
+		}
+		part := f.live[i:min(i+chunk, len(f.live))]
+		if !w.expandAll(part) {
+			return
+		}
+		clear(part)
+	}
+	for !w.s.halted() && !w.s.pause.Load() {
+		i := int(block.Add(1)) - 1
+		if i >= len(f.blocks) {
+			return
+		}
+		nodes, err := w.s.spill.unpack(f.blocks[i])
+		if err != nil {
+			w.s.report(&finding{verdict: Fault, err: err, id: noState, from: noState})
+			return
+		}
+		f.blocks[i].data = nil
+		if !w.expandAll(nodes) {
+			return
+		}
+	}
+}
+
+func (w *worker) expandAll(nodes []node) bool {
+	for _, n := range nodes {
+		if !w.expand(n) {
+			return false
+		}
+	}
+	w.flush()
+	switch {
+	case w.s.bounded():
+		w.s.mu.Lock()
+		w.s.stopped, w.s.exit = true, true
+		w.s.mu.Unlock()
+	case w.s.opt.Checkpoint != "" && w.s.opt.CheckpointEvery > 0 && time.Now().After(w.s.nextSave):
+		w.s.pause.Store(true)
+	}
+	return true
+}
+
+// expand generates the successors of n; it reports false when the search is over.
+func (w *worker) expand(n node) bool {
+	s := w.s
+	c := w.c
+	w.cur, w.succ, w.mixedCur = n, 0, false
+	c.Cur, c.Level, c.Action = n.vals, s.level, -1
+	clear(c.Next)
+	if w.rec != nil {
+		if err := w.rec.begin(c, n); err != nil {
+			s.report(&finding{verdict: Fault, err: err, from: n.id, id: n.id})
+			return false
+		}
+	}
+	if err := s.m.next.Each(c, w.emit); err != nil {
+		s.report(&finding{verdict: Fault, err: err, from: n.id, id: n.id})
+		return false
+	}
+	if w.err != nil {
+		return false
+	}
+	if w.rec != nil {
+		w.rec.end()
+	}
+	if w.succ == 0 && s.deadlock() {
+		s.report(&finding{verdict: Deadlock, name: "deadlock", from: n.id, id: n.id})
+		return false
+	}
+	return true
+}
+
+// complete copies a state whose variables all have values.
+func (w *worker) complete(vals []value.Value) ([]value.Value, bool) {
+	for i, v := range vals {
+		if v == nil {
+			w.err = &eval.Error{File: w.s.m.Prog.Root.File, Pos: w.s.m.Prog.Root.P, Msg: "variable " + w.s.m.Prog.Vars[i] + " is not assigned by the initial predicate or by an action" + w.in()}
+			w.s.report(&finding{verdict: Fault, err: w.err, from: w.cur.id, id: w.cur.id})
+			return nil, false
+		}
+	}
+	return append(make([]value.Value, 0, len(vals)), vals...), true
+}
+
+func (w *worker) in() string {
+	if w.c.Action >= 0 {
+		return " (" + w.s.actionName(w.c.Action) + ")"
+	}
+	return ""
+}
+
+// successor receives one successor from the next-state relation.
+func (w *worker) successor(c *eval.Ctx) bool {
+	s := w.s
+	w.generated++
+	w.succ++
+	w.taken[c.Action+1]++
+	for _, v := range c.Next {
+		if v == nil {
+			_, ok := w.complete(c.Next)
+			return !ok
+		}
+	}
+	raw := w.rawHash(c)
+	if w.s.repeats && w.repeated(raw) {
+		return false
+	}
+	in := w.stepInModel(c)
+	if w.err != nil {
+		s.report(&finding{verdict: Fault, err: w.err, from: w.cur.id, id: w.cur.id})
+		return true
+	}
+	id, fresh := noState, true
+	if in {
+		fp, err := w.fingerprint(c, raw)
+		if err != nil {
+			w.err = err
+			s.report(&finding{verdict: Fault, err: err, from: w.cur.id, id: w.cur.id})
+			return true
+		}
+		id, fresh = s.table.insert(fp, w.cur.id)
+	}
+	if fresh {
+		vals := append(make([]value.Value, 0, len(c.Next)), c.Next...)
+		w.fresh[c.Action+1]++
+		w.side.Level = s.level + 1
+		w.side.Action = c.Action
+		if !w.invariants(vals, id, w.cur.id, s.m.invariants) {
+			return true
+		}
+		if in {
+			w.push(node{vals, id})
+		}
+	}
+	if !w.steps(c, id) {
+		return true
+	}
+	if w.rec != nil && in {
+		if w.err = w.rec.edge(c, id); w.err != nil {
+			s.report(&finding{verdict: Fault, err: w.err, from: w.cur.id, id: w.cur.id})
+			return true
+		}
+	}
+	return false
+}
+
+// rawHash hashes the values of the next state of c, whatever the view and the symmetry.
+func (w *worker) rawHash(c *eval.Ctx) uint64 {
+	if !w.mixedCur {
+		for i, v := range w.cur.vals {
+			w.mixed[i] = mixVar(i, v.Hash())
+		}
+		w.mixedCur = true
+		w.seen = w.seen[:0]
+		w.orbits.forget()
+	}
+	return hashStep(w.cur.vals, c.Next, w.mixed)
+}
+
+// maxSeen bounds how many successors of a state are remembered while it is expanded.
+const maxSeen = 64
+
+// repeated reports whether the state being expanded had this successor before: then everything about
+// the step is known, whichever action takes it.
+func (w *worker) repeated(raw uint64) bool {
+	if slices.Contains(w.seen, raw) {
+		return true
+	}
+	if len(w.seen) < maxSeen {
+		w.seen = append(w.seen, raw)
+	}
+	return false
+}
+
+// fingerprint is the hash under which the next state of c is kept.
+func (w *worker) fingerprint(c *eval.Ctx, raw uint64) (uint64, error) {
+	if w.s.m.view != nil {
+		return w.s.fingerprint(w.side, c.Next)
+	}
+	return w.orbits.least(c, raw), nil
+}
+
+// stepInModel evaluates the constraints on a step.
+func (w *worker) stepInModel(c *eval.Ctx) bool {
+	for _, x := range w.s.m.actionCons {
+		ok, err := x.x.Holds(c)
+		if err != nil {
+			w.err = err
+			return false
+		}
+		if !ok {
+			return false
+		}
+	}
+	w.side.Level = w.s.level + 1
+	return w.inModel(c.Next)
+}
+
+func (w *worker) inModel(vals []value.Value) bool {
+	for _, x := range w.s.m.constraints {
+		w.side.Cur = vals
+		ok, err := x.x.Holds(w.side)
+		if err != nil {
+			w.err = err
+			return false
+		}
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// invariants checks predicates of a state and reports the first that fails.
+func (w *worker) invariants(vals []value.Value, id, from uint32, list []named) bool {
+	for i := range list {
+		w.side.Cur = vals
+		ok, err := list[i].x.Holds(w.side)
+		if err == nil && ok {
+			continue
+		}
+		f := &finding{verdict: Safety, name: list[i].name, term: &list[i].term, err: err, id: id, from: from, last: vals}
+		if err != nil {
+			f.verdict = Fault
+		}
+		w.s.report(f)
+		return false
+	}
+	return true
+}
+
+// steps checks properties of the step in c.
+func (w *worker) steps(c *eval.Ctx, id uint32) bool {
+	for i := range w.s.m.stepProps {
+		p := &w.s.m.stepProps[i]
+		ok, err := p.x.Holds(c)
+		if err == nil && ok {
+			continue
+		}
+		f := &finding{verdict: Safety, name: p.name, term: &p.term, err: err, id: noState, from: w.cur.id, last: append([]value.Value(nil), c.Next...)}
+		if err != nil {
+			f.verdict = Fault
+		}
+		w.s.report(f)
+		return false
+	}
+	return true
+}
