@@ -243,12 +243,20 @@ func standing() uint64 {
 	return h
 }
 
+// nameHash names an object by kind and name: ids depend on the schedule.
+func nameHash(h *sched.Hook) uint64 {
+	if h == nil {
+		return 0
+	}
+	return mix(textHash(h.Name), uint64(h.Kind), 0)
+}
+
 // stateHash is the state as far as it can be seen.
 func (w *World) stateHash(roots []any) uint64 {
 	h := uint64(2)
 	for _, t := range w.tasks {
 		if t.state < ended {
-			h = mix(mix(h, t.stand, uint64(t.op)), uint64(t.state), objectKey(t.h))
+			h = mix(mix(h, t.stand, uint64(t.op)), uint64(t.state), nameHash(t.h))
 			h = mix(h, textHash(t.name), uint64(len(t.arms)))
 		}
 	}
@@ -258,11 +266,11 @@ func (w *World) stateHash(roots []any) uint64 {
 			if o.holder != nil {
 				holder = uint64(o.holder.id) + 1
 			}
-			h = mix(mix(h, objectKey(&o.hook), uint64(o.n)), holder, flags(o.writing, o.intent, o.closed))
+			h = mix(mix(h, nameHash(&o.hook), uint64(o.n)), holder, flags(o.writing, o.intent, o.closed))
 		}
 	}
 	for _, t := range w.timers {
-		h = mix(h, objectKey(&t.o.hook), uint64(t.when-w.now))
+		h = mix(h, nameHash(&t.o.hook), uint64(t.when-w.now))
 	}
 	for _, r := range roots {
 		h = mix(h, valueHash(reflect.ValueOf(r), 0), 0)
