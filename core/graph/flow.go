@@ -116,7 +116,7 @@ func (l *loader) channelFlow(o object, c *Channel) {
 	}
 	if o.has("flow") {
 		c.Flow = o.text("flow")
-		l.checkStart(o, c)
+		l.checkStart(o, "flow", c)
 		return
 	}
 	l.resumes = append(l.resumes, resume{o, c.Message})
@@ -129,20 +129,20 @@ type resume struct {
 }
 
 // checkStart reports a flow that is not defined or that another message starts.
-func (l *loader) checkStart(o object, c *Channel) {
+func (l *loader) checkStart(o object, key string, c *Channel) {
 	if c.Flow == "" {
 		return
 	}
 	p, ok := l.processes[c.Flow]
 	if !ok {
 		if !l.unparsed {
-			o.fault("flow", "process "+clip(c.Flow)+" is not defined in any flow"+hint(c.Flow, l.processIDs))
+			o.fault(key, "process "+clip(c.Flow)+" is not defined in any flow"+hint(c.Flow, l.processIDs))
 		}
 		return
 	}
 	starts := p.process.Starts
 	if c.Message != "" && len(starts) > 0 && !slices.Contains(starts, "") && !slices.Contains(starts, c.Message) {
-		o.fault("flow", fmt.Sprintf("process %s starts with message %s, this channel delivers message %s", c.Flow,
+		o.fault(key, fmt.Sprintf("process %s starts with message %s, this channel delivers message %s", c.Flow,
 			strings.Join(starts, " or "), c.Message))
 	}
 }

@@ -27,6 +27,8 @@ type loader struct {
 	placed   places
 	edges    []edge
 
+	jsonSchemas map[string]*JSONSchema // by file; nil for one that is faulty
+
 	processes  map[string]located
 	processIDs []string
 	resumes    []resume

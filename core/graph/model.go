@@ -3,6 +3,7 @@ package graph
 import (
 	"time"
 
+	"github.com/millrace-dev/millrace/core/feel"
 	"github.com/millrace-dev/millrace/core/record"
 )
 
@@ -161,9 +162,24 @@ type Channel struct {
 	Flow string
 	// Correlate computes the business key of a message.
 	Correlate *record.Expr
-	Ack       Ack
+	// JSONSchema is what a message is validated against instead of Schema, and Key computes its business key then.
+	JSONSchema *JSONSchema
+	Key        *feel.Expression
+	// Drop is the folder whose files are the messages.
+	Drop *Drop
+	// Invalid is the process that a message which does not fit its schema starts; "" when such a message is refused.
+	Invalid string
+	// Buffer is how long a message that nothing waits for is kept; 0 not at all.
+	Buffer time.Duration
+	Ack    Ack
 	// Timeout bounds how long a delivery's acknowledgement may be open.
 	Timeout time.Duration
+}
+
+// Drop is a folder that messages are dropped into, one a file.
+type Drop struct {
+	Folder string
+	Poll   time.Duration // how often it is looked at
 }
 
 // Emit is a way out of flows into a relay: a service task names it, and its variables become the
@@ -184,4 +200,6 @@ type Node struct {
 	// SettlementCapacity and SettlementTime bound the acknowledgements that wait for an instance's end.
 	SettlementCapacity int
 	SettlementTime     time.Duration
+	// Journal is how long the audit journal keeps the steps of instances; 0: there is none.
+	Journal time.Duration
 }

@@ -15,6 +15,9 @@ func (l *loader) loadNode(root object) {
 	}
 	n := &l.pkg.Node
 	n.Lanes = int(o.integer("lanes"))
+	if o.has("journal") {
+		n.Journal = o.duration("journal")
+	}
 	n.Listen = DefaultListen
 	if c, ok := o.child("http", nodeHTTPKeys()); ok && c.has("listen") {
 		n.Listen = c.listen("listen")

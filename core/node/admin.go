@@ -12,37 +12,7 @@ import (
 	"github.com/millrace-dev/millrace/core/flow"
 	"github.com/millrace-dev/millrace/core/sched"
 	"github.com/millrace-dev/millrace/core/store"
-	"github.com/millrace-dev/millrace/core/store/step"
 )
-
-// maxListed bounds a list of instances.
-const maxListed = 1000
-
-// instanceLine is one row of /api/instances.
-type instanceLine struct {
-	Instance store.InstanceID `json:"instance"`
-	Status   string           `json:"status"`
-}
-
-// apiInstances lists instances by id, at most maxListed, of one status when the query names it.
-func (n *Node) apiInstances(w http.ResponseWriter, r *http.Request) {
-	status := r.URL.Query().Get("status")
-	lines := []instanceLine{}
-	_, err := n.engine.View(n.intake, "list instances", func(v step.View) error {
-		d, err := step.Inspect(v)
-		for _, h := range d.Heads {
-			if len(lines) < maxListed && h.Status != store.Void && (status == "" || h.Status.String() == status) {
-				lines = append(lines, instanceLine{h.Instance, h.Status.String()})
-			}
-		}
-		return err
-	})
-	if err != nil {
-		reply(w, http.StatusServiceUnavailable, problem{err.Error()})
-		return
-	}
-	reply(w, http.StatusOK, lines)
-}
 
 // apiInstance describes a running instance: its snapshot and its open waits.
 func (n *Node) apiInstance(w http.ResponseWriter, r *http.Request) {
@@ -55,7 +25,7 @@ func (n *Node) apiInstance(w http.ResponseWriter, r *http.Request) {
 	}
 	body := instance{Instance: d.Instance, Deployment: d.Deployment, Status: d.Status.String(), Snapshot: d.Snapshot, Waits: []waitLine{}}
 	for _, x := range d.Waits {
-		line := waitLine{Wait: x.Generation, Element: x.Element, Message: x.Channel, Key: x.Key}
+		line := waitLine{Wait: x.Generation, Element: x.Element, Message: engine.MessageOf(x.Channel), Key: x.Key, Kind: string(x.Data)}
 		if !x.Due.IsZero() {
 			line.Due = &x.Due
 		}
@@ -77,6 +47,7 @@ type instance struct {
 type waitLine struct {
 	Wait    uint64     `json:"wait"`
 	Element string     `json:"element"`
+	Kind    string     `json:"kind"`
 	Message string     `json:"message,omitempty"`
 	Key     string     `json:"key,omitempty"`
 	Due     *time.Time `json:"due,omitempty"`
@@ -105,6 +76,12 @@ func (n *Node) admin(w http.ResponseWriter, r *http.Request, part string, call a
 		reply(w, http.StatusBadRequest, problem{part + " is not a number: " + r.PathValue(part)})
 		return
 	}
+	n.administer(w, r, func(scope *sched.Scope, id store.InstanceID, v *feel.Context) (engine.Reply, error) {
+		return call(scope, id, number, v)
+	})
+}
+
+func (n *Node) administer(w http.ResponseWriter, r *http.Request, call func(*sched.Scope, store.InstanceID, *feel.Context) (engine.Reply, error)) {
 	variables, err := readVariables(w, r)
 	if err != nil {
 		reply(w, http.StatusBadRequest, problem{err.Error()})
@@ -112,7 +89,7 @@ func (n *Node) admin(w http.ResponseWriter, r *http.Request, part string, call a
 	}
 	scope, done := n.requestScope(r.Context(), "administer instance")
 	defer done()
-	answered, err := call(scope, store.InstanceID(r.PathValue("id")), number, variables)
+	answered, err := call(scope, store.InstanceID(r.PathValue("id")), variables)
 	if err != nil {
 		reply(w, adminStatus(err), problem{err.Error()})
 		return
@@ -127,25 +104,16 @@ func readVariables(w http.ResponseWriter, r *http.Request) (*feel.Context, error
 	if err != nil {
 		return nil, err
 	}
-	if len(body) == 0 {
-		return feel.NewContext(), nil
-	}
-	v, err := feel.ParseJSON(body)
-	if err != nil {
-		return nil, err
-	}
-	c, ok := v.(*feel.Context)
-	if !ok {
-		return nil, errVariables
-	}
-	return c, nil
+	return contextOf(body)
 }
 
 // adminStatus: a claim that is held is a conflict that read nothing; a wait that is gone stays gone.
 func adminStatus(err error) int {
 	switch {
-	case errors.Is(err, engine.ErrBusy), errors.Is(err, engine.ErrNotWaiting):
+	case errors.Is(err, engine.ErrBusy), errors.Is(err, engine.ErrNotWaiting), errors.Is(err, engine.ErrLease), errors.Is(err, flow.ErrCalled):
 		return http.StatusConflict
+	case errors.Is(err, engine.ErrRequest):
+		return http.StatusBadRequest
 	case errors.Is(err, engine.ErrNoInstance):
 		return http.StatusNotFound
 	default:

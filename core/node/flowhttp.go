@@ -10,7 +10,6 @@ import (
 	"github.com/millrace-dev/millrace/core/engine"
 	"github.com/millrace-dev/millrace/core/sched"
 	"github.com/millrace-dev/millrace/core/store"
-	"github.com/millrace-dev/millrace/core/store/step"
 )
 
 // IdempotencyHeader carries the id of a delivery or of a body: sent again under the same id it takes effect once.
@@ -30,7 +29,10 @@ func (n *Node) flowRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /api/instances", n.apiInstances)
 	mux.HandleFunc("GET /api/instances/{id}", n.apiInstance)
 	mux.HandleFunc("POST /api/instances/{id}/tasks/{wait}", n.apiComplete)
+	mux.HandleFunc("GET /api/instances/{id}/history", n.apiHistory)
 	mux.HandleFunc("POST /api/instances/{id}/incidents/{token}", n.apiResolve)
+	mux.HandleFunc("POST /api/instances/{id}/cancel", n.apiCancel)
+	n.taskRoutes(mux)
 }
 
 // answer is the body of a channel's reply.
@@ -41,6 +43,7 @@ type answer struct {
 	Status    string           `json:"status,omitempty"`
 	Reason    string           `json:"reason,omitempty"`
 	Line      int              `json:"line,omitempty"`
+	Pointer   string           `json:"pointer,omitempty"`
 }
 
 // serve takes one message.
@@ -54,36 +57,17 @@ func (x *channel) serve(w http.ResponseWriter, r *http.Request) {
 		reply(w, http.StatusBadRequest, problem{err.Error()})
 		return
 	}
-	d, err := x.decoder()
-	if err != nil {
-		reply(w, http.StatusInternalServerError, problem{err.Error()})
-		return
-	}
-	defer d.Release()
-	result, err := d.Record(body)
-	if err != nil {
-		reply(w, http.StatusBadRequest, answer{Outcome: "rejected", Reason: err.Error()})
-		return
-	}
-	defer result.Batch.Release()
-	for _, o := range result.Outcomes {
-		if o.Rejection != nil {
-			x.n.metrics.rejected.WithLabelValues("channel "+x.Name, o.Rejection.Reason.String()).Inc()
-			reply(w, http.StatusBadRequest, answer{Outcome: "rejected", Reason: o.Rejection.Error(), Line: o.Line})
-			return
-		}
-	}
-	if result.Batch.Rows() != 1 {
-		reply(w, http.StatusBadRequest, answer{Outcome: "rejected", Reason: "want one message"})
-		return
-	}
 	id := r.Header.Get(IdempotencyHeader)
 	if id == "" {
 		id = "once-" + rand.Text()
 	}
 	scope, done := x.n.requestScope(r.Context(), "message on "+x.Name)
 	defer done()
-	answered, err := x.deliver(scope, id, result.Batch.Row(0))
+	answered, refused, err := x.take(scope, id, body)
+	if refused != nil {
+		reply(w, http.StatusBadRequest, answer{Outcome: "rejected", Reason: refused.reason, Line: refused.line, Pointer: refused.pointer})
+		return
+	}
 	x.say(w, answered, err)
 }
 
@@ -115,41 +99,4 @@ func (n *Node) requestScope(ctx context.Context, name string) (*sched.Scope, fun
 		stop()
 		scope.Close()
 	}
-}
-
-// counts is the body of /api/instances/count.
-type counts struct {
-	Started   int `json:"started"`
-	Completed int `json:"completed"`
-	Failed    int `json:"failed"`
-	Running   int `json:"running"`
-	// Emissions is the number of outbox rows that have not been delivered yet.
-	Emissions int `json:"emissions"`
-}
-
-// apiCount reads every row of the store: it is for small stores and for checking one.
-func (n *Node) apiCount(w http.ResponseWriter, _ *http.Request) {
-	var c counts
-	_, err := n.engine.View(n.intake, "count instances", func(v step.View) error {
-		d, err := step.Inspect(v)
-		c.Emissions = len(d.Emissions)
-		for _, h := range d.Heads {
-			switch h.Status {
-			case store.Running:
-				c.Running++
-			case store.Completed:
-				c.Completed++
-			case store.Failed:
-				c.Failed++
-			default:
-			}
-		}
-		return err
-	})
-	if err != nil {
-		reply(w, http.StatusServiceUnavailable, problem{err.Error()})
-		return
-	}
-	c.Started = c.Running + c.Completed + c.Failed
-	reply(w, http.StatusOK, c)
 }

@@ -2,15 +2,14 @@ package node
 
 import (
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/millrace-dev/millrace/core/engine"
-	"github.com/millrace-dev/millrace/core/feel"
 	"github.com/millrace-dev/millrace/core/flow"
 	"github.com/millrace-dev/millrace/core/graph"
+	"github.com/millrace-dev/millrace/core/mail"
 	"github.com/millrace-dev/millrace/core/record"
 	"github.com/millrace-dev/millrace/core/sched"
 	"github.com/millrace-dev/millrace/core/store"
@@ -52,6 +51,9 @@ func (n *Node) startFlows() error {
 	}
 	for _, c := range n.pkg.Channels {
 		deployment.Channels = append(deployment.Channels, n.engineChannel(c))
+		if c.Invalid != "" {
+			deployment.Channels = append(deployment.Channels, engine.Channel{Name: invalidOf(c.Name), Flow: c.Invalid, Keep: inboxKeep})
+		}
 	}
 	for _, e := range n.pkg.Emits {
 		x, err := n.newEmitter(e)
@@ -61,8 +63,12 @@ func (n *Node) startFlows() error {
 	if err := errors.Join(faults...); err != nil {
 		return err
 	}
-	n.expiring = append(n.expiring, emittedSpace, store.InboxSpace)
-	o := engine.Options{Lanes: n.pkg.Node.Lanes, SettleCapacity: n.pkg.Node.SettlementCapacity, SettleTimeout: n.pkg.Node.SettlementTime}
+	n.expiring = append(n.expiring, emittedSpace, store.InboxSpace, mail.Space, engine.JournalSpace)
+	o := engine.Options{
+		Lanes: n.pkg.Node.Lanes, SettleCapacity: n.pkg.Node.SettlementCapacity, SettleTimeout: n.pkg.Node.SettlementTime,
+		Journal: n.pkg.Node.Journal,
+		Dropped: func(message, key string) { n.log.Warn("thrown message met nobody", "message", message, "key", key) },
+	}
 	var err error
 	n.flows.engine, err = engine.New(n.s, n.flowing, o, engine.Parts{
 		Store: n.store, Package: deployment, Handlers: n.handlers(), Send: n.send,
@@ -77,7 +83,10 @@ func (n *Node) startFlows() error {
 }
 
 func (n *Node) engineChannel(c *graph.Channel) engine.Channel {
-	out := engine.Channel{Name: c.Name, Message: c.Message, Flow: c.Flow, Timeout: c.Timeout, Keep: inboxKeep, Correlates: c.Flow != "" && c.Correlate != nil}
+	out := engine.Channel{
+		Name: c.Name, Message: c.Message, Flow: c.Flow, Timeout: c.Timeout, Keep: inboxKeep, Buffer: c.Buffer,
+		Correlates: c.Flow != "" && (c.Correlate != nil || c.Key != nil),
+	}
 	if c.Ack == graph.OnComplete {
 		out.Ack = engine.OnComplete
 	}
@@ -111,6 +120,9 @@ func (n *Node) dedupeKeep(r *graph.Relay, depth int) time.Duration {
 func (n *Node) startChannel(c *graph.Channel) {
 	x := &channel{Channel: c, n: n}
 	n.flows.channels = append(n.flows.channels, x)
+	if c.Drop != nil {
+		n.s.Go(n.intake, "folder of channel "+c.Name, x.watchFolder)
+	}
 	if c.From == nil {
 		return
 	}
@@ -170,11 +182,14 @@ func (x *channel) selected(b *record.Batch) ([]int32, error) {
 	return rows, x.n.rejectRows("channel "+x.Name, b, rejected)
 }
 
-// deliver brings one row to the engine and counts the answer.
+// deliver brings one row to the engine.
 func (x *channel) deliver(scope *sched.Scope, id string, row record.Row) (engine.Reply, error) {
-	r, err := x.n.flows.engine.Deliver(scope, engine.Delivery{
-		Channel: x.Name, ID: id, Decode: func() (engine.Message, error) { return x.message(row) },
-	})
+	return x.bring(scope, engine.Delivery{Channel: x.Name, ID: id, Decode: func() (engine.Message, error) { return x.message(row) }})
+}
+
+// bring brings a message to the engine and counts the answer.
+func (x *channel) bring(scope *sched.Scope, d engine.Delivery) (engine.Reply, error) {
+	r, err := x.n.flows.engine.Deliver(scope, d)
 	outcome := r.Outcome.String()
 	if err != nil {
 		outcome = "unanswered"
@@ -183,32 +198,6 @@ func (x *channel) deliver(scope *sched.Scope, id string, row record.Row) (engine
 	}
 	x.n.metrics.flows.WithLabelValues(x.Name, outcome).Inc()
 	return r, err
-}
-
-// message turns a row into what flows see.
-func (x *channel) message(row record.Row) (engine.Message, error) {
-	text, err := row.AppendJSON(nil)
-	if err != nil {
-		return engine.Message{}, err
-	}
-	v, err := feel.ParseJSON(text)
-	if err != nil {
-		return engine.Message{}, err
-	}
-	variables, ok := v.(*feel.Context)
-	if !ok {
-		return engine.Message{}, fmt.Errorf("message of channel %s is not an object", x.Name)
-	}
-	m := engine.Message{Variables: variables}
-	if x.Correlate == nil {
-		return m, nil
-	}
-	key, r := x.Correlate.Eval(row)
-	if r != nil {
-		return m, r
-	}
-	m.Key = string(key.AppendText(nil))
-	return m, nil
 }
 
 // decoder returns what decodes one message of a channel. It belongs to one request.

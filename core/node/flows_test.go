@@ -56,7 +56,9 @@ func TestOrderWaitsForItsDecision(t *testing.T) {
 		t.Errorf("%d completed instances", n)
 	}
 	r.get("/api/instances?status=completed").want(t, http.StatusOK, `"status":"completed"`)
-	r.get("/api/instances?status=running").want(t, http.StatusOK, "[]")
+	r.get("/api/instances?status=running").want(t, http.StatusOK, `"instances":[]`)
+	r.get("/api/instances?status=bogus").want(t, http.StatusBadRequest, `one of running, completed, failed`)
+	r.get("/api/instances?limit=0").want(t, http.StatusBadRequest, "from 1 to 1000")
 }
 
 // An instance that waits goes on after a restart of the node.
