@@ -31,7 +31,10 @@ func commands() []command {
 	return []command{
 		{"run", "[--data DIR] [--listen ADDR] PACKAGE", "run a node with the package until SIGTERM or SIGINT", runNode},
 		{"validate", "PACKAGE", "check a package and list every fault", validate},
-		{"describe", "PACKAGE", "show what a package makes of a node", describe},
+		{"describe", "PACKAGE | instance [--node URL] ID", "show what a package makes of a node, or where an instance stands", describe},
+		{"instances", "[--node URL] [--status S] [--limit N] [--after ID]", "list the instances of a running node", instances},
+		{"resolve", "[--node URL] [--token N] [--set JSON] ID", "correct variables of an instance and try what is stuck again", resolve},
+		{"cancel", "[--node URL] ID", "end an instance", cancel},
 		{"demo", "[--orders N] [--kills N] [--seed N] [--dir DIR]", "feed, kill and restart a node, and account for every record", demo},
 		{"version", "", "show the version", version},
 	}

@@ -42,9 +42,12 @@ func validate(_ context.Context, args []string, out, errs io.Writer) int {
 	return statusOK
 }
 
-func describe(_ context.Context, args []string, out, errs io.Writer) int {
+func describe(ctx context.Context, args []string, out, errs io.Writer) int {
+	if len(args) > 0 && args[0] == "instance" {
+		return describeInstance(ctx, args[1:], out, errs)
+	}
 	if len(args) != 1 {
-		say(errs, "usage: millrace describe PACKAGE\n")
+		say(errs, "usage: millrace describe PACKAGE\n       millrace describe instance [--node URL] ID\n")
 		return statusRefused
 	}
 	pkg, ok := load(args[0], errs)
@@ -149,6 +152,9 @@ func processText(p *graph.Processor) string {
 
 func channelText(c *graph.Channel) string {
 	text := "POST " + c.HTTPPath
+	if c.Drop != nil {
+		text = "folder " + c.Drop.Folder
+	}
 	if c.From != nil {
 		text = "relay " + c.From.Name + whereText(c.Where)
 	}
@@ -159,6 +165,8 @@ func channelText(c *graph.Channel) string {
 	}
 	if c.Correlate != nil {
 		text += verb + c.Correlate.Text()
+	} else if c.Key != nil {
+		text += verb + c.Key.String()
 	}
 	return text
 }

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// defaultNode is where a node listens unless it is told otherwise.
+const defaultNode = "http://127.0.0.1:8080"
+
+// client asks a running node over its administration interface.
+type client struct {
+	base string
+	http *http.Client
+}
+
+// nodeFlags are the flags of a command that asks a node.
+func nodeFlags(name string, errs io.Writer) (*flag.FlagSet, *string) {
+	f := flag.NewFlagSet(name, flag.ContinueOnError)
+	f.SetOutput(errs)
+	return f, f.String("node", defaultNode, "address of the node")
+}
+
+func newClient(base string) *client {
+	if !strings.Contains(base, "://") {
+		base = "http://" + base
+	}
+	return &client{strings.TrimRight(base, "/"), &http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true}}}
+}
+
+var errNode = errors.New("the node says no")
+
+// maxAnswer bounds what is read of an answer.
+const maxAnswer = 64 << 20
+
+// ask sends a request and decodes the answer. An answer that is no success is an error with the node's words.
+func (c *client) ask(ctx context.Context, method, path string, body []byte, into any) error {
+	req, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return err
+	}
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err := errors.Join(err, resp.Body.Close()); err != nil {
+		return err
+	}
+	if resp.StatusCode/100 != 2 {
+		var problem struct {
+			Error string `json:"error"`
+		}
+		if json.Unmarshal(text, &problem) != nil || problem.Error == "" {
+			problem.Error = strings.TrimSpace(string(text))
+		}
+		return fmt.Errorf("%w: %s: %s", errNode, resp.Status, problem.Error)
+	}
+	return json.Unmarshal(text, into)
+}
+
+func escape(part string) string { return url.PathEscape(part) }

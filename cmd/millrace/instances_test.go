@@ -1,0 +1,99 @@
+package main
+
+import (
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/millrace-dev/millrace/core/graph"
+	"github.com/millrace-dev/millrace/core/node"
+)
+
+const routePackage = `name: route
+node: {journal: 24h}
+schemas: {item: {id: string, amount: int64}}
+channels: {items: {http: {path: /items}, schema: item, flow: route}}
+flows: [route.bpmn]
+`
+
+const routeFlow = `<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" xmlns:zeebe="http://camunda.org/schema/zeebe/1.0" targetNamespace="t">
+<process id="route"><startEvent id="in"/><exclusiveGateway id="size"/>
+<serviceTask id="pack"><extensionElements><zeebe:taskDefinition type="pack"/></extensionElements></serviceTask><endEvent id="end"/>
+<sequenceFlow id="a" sourceRef="in" targetRef="size"/>
+<sequenceFlow id="b" sourceRef="size" targetRef="pack"><conditionExpression>= amount &lt; 10</conditionExpression></sequenceFlow>
+<sequenceFlow id="c" sourceRef="pack" targetRef="end"/></process></definitions>`
+
+// post sends a message to the node and returns the instance that it started.
+func post(t *testing.T, url, body string) string {
+	t.Helper()
+	c := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	resp, err := c.Post(url, "application/json", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(resp.Body)
+	if err != nil || resp.Body.Close() != nil || resp.StatusCode != http.StatusOK {
+		t.Fatalf("%d %s %v", resp.StatusCode, text, err)
+	}
+	_, rest, _ := strings.Cut(string(text), `"instance":"`)
+	id, _, _ := strings.Cut(rest, `"`)
+	return id
+}
+
+// An operator lists instances, looks at one, corrects its variables, sees it go on, and cancels it.
+func TestOperatorCommands(t *testing.T) {
+	dir := folder(t, routePackage)
+	if err := os.WriteFile(filepath.Join(dir, "route.bpmn"), []byte(routeFlow), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	pkg, faults := graph.Load(os.DirFS(dir))
+	if len(faults) > 0 {
+		t.Fatal(faults)
+	}
+	n, err := node.Start(node.Options{Package: pkg, Data: t.TempDir(), Listen: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := n.Stop(); err != nil {
+			t.Error(err)
+		}
+	}()
+	at := "http://" + n.Address()
+	id := post(t, at+"/items", `{"id":"i-1","amount":50}`)
+	for _, c := range []struct {
+		args   []string
+		status int
+		want   []string
+	}{
+		{[]string{"instances", "--node", n.Address(), "--status", "running"}, statusOK, []string{id, "running"}},
+		{[]string{"instances", "--node", at, "--status", "bogus"}, statusFailed, []string{"400", "one of running, completed, failed"}},
+		{[]string{"describe", "instance", "--node", at, id}, statusOK, []string{
+			"flow       route", "size, leaving", "incident no-true-flow", `"amount":50`, "step 1", "in → size",
+		}},
+		{[]string{"resolve", "--node", at, "--set", "[]", id}, statusFailed, []string{"JSON object"}},
+		{[]string{"resolve", "--node", at, "--set", `{"amount":5}`, id}, statusOK, []string{"accepted"}},
+		{[]string{"resolve", "--node", at, id}, statusFailed, []string{"has no incident"}},
+		{[]string{"describe", "instance", "--node", at, id}, statusOK, []string{"task pack, 3 attempts left", "wait 1", "pack, worker"}},
+		{[]string{"cancel", "--node", at, id}, statusOK, []string{"accepted"}},
+		{[]string{"cancel", "--node", at, id}, statusFailed, []string{"404"}},
+		{[]string{"describe", "instance", "--node", at, id}, statusOK, []string{"does not run any more", "cancel/" + id}},
+		{[]string{"describe", "instance", "--node", at, "none"}, statusFailed, []string{"404"}},
+		{[]string{"instances", "--node", "127.0.0.1:1"}, statusFailed, []string{"millrace instances"}},
+		{[]string{"describe", "instance"}, statusRefused, []string{"usage: millrace describe instance"}},
+		{[]string{"cancel"}, statusRefused, []string{"usage: millrace cancel"}},
+		{[]string{"resolve"}, statusRefused, []string{"usage: millrace resolve"}},
+		{[]string{"instances", "more"}, statusRefused, []string{"usage: millrace instances"}},
+	} {
+		status, out, errs := call(t, c.args...)
+		for _, want := range c.want {
+			if status != c.status || !strings.Contains(out+errs, want) {
+				t.Errorf("%q: status %d, want %d and %q\n%s%s", c.args, status, c.status, want, out, errs)
+			}
+		}
+	}
+}
