@@ -1,0 +1,34 @@
+package settle_test
+
+import (
+	"github.com/millrace-dev/millrace/core/settle"
+	"github.com/millrace-dev/millrace/sim/inventory"
+)
+
+var _ = inventory.Owner("L5", "deferred settlement registry", (*settle.Registry)(nil),
+	inventory.Sim("L5/settled-once-whatever-races", "L5/end-elsewhere-is-found", "L5/full-of-pending-refuses", "L5/timeout-against-end"),
+	inventory.Exhaustive("L5/arm-against-end", "L5/duplicate-against-end", "L5/failed-commit-leaves-nothing"),
+	inventory.Model("L5/registry-against-model"),
+	inventory.Mutant("register-after-commit", "a delivery is registered when its step has committed",
+		inventory.RejectedBy("L5/arm-against-end", "assertion L5.missed")),
+	inventory.Mutant("no-deregister", "a failed commit leaves its entry",
+		inventory.RejectedBy("L5/failed-commit-leaves-nothing", "assertion L5.left")),
+	inventory.Mutant("both-settle", "a timeout settles an entry that the end has taken",
+		inventory.RejectedBy("L5/timeout-against-end", "invariant L5.I1")),
+	inventory.Mutant("timeout-beside-the-registry", "a timeout answers without taking the entry",
+		inventory.RejectedBy("L5/settled-once-whatever-races", "assertion L5.left")),
+	inventory.Mutant("evict-pending", "the oldest entry is evicted, whatever is known of its commit",
+		inventory.RejectedBy("L5/full-of-pending-refuses", "invariant L5.I2")),
+	inventory.Mutant("duplicate-reads-first", "a duplicate reads the terminal state, then registers",
+		inventory.RejectedBy("L5/duplicate-against-end", "assertion L5.missed")),
+	inventory.Mutant("duplicate-is-completed", "a duplicate is answered as completed because its inbox key exists",
+		inventory.RejectedBy("L5/duplicate-against-end", "assertion L5.I5")),
+	inventory.Mutant("arm-forgets-the-end", "an end that came while an entry was pending is lost",
+		inventory.RejectedBy("L5/arm-against-end", "assertion L5.missed"),
+		inventory.RejectedBy("L5/registry-against-model", "assertion L5.model")),
+	inventory.Mutant("no-comparison", "only a notification settles, durable state is never looked at",
+		inventory.RejectedBy("L5/end-elsewhere-is-found", "assertion error")),
+	inventory.Reason(inventory.LaneLinear, "an entry is judged against the model; what races for it is searched exhaustively"),
+	inventory.Reason(inventory.LaneDeadlock, "one mutex, held over no wait; the instrumented backend arrives with issue 3"),
+	inventory.Reason(inventory.LaneSpec, "arrives with issue 5"),
+)
