@@ -1,10 +1,12 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/millrace-dev/millrace/core/flow"
 	"github.com/millrace-dev/millrace/core/sched"
+	"github.com/millrace-dev/millrace/core/settle"
 	"github.com/millrace-dev/millrace/core/store"
 )
 
@@ -37,30 +39,30 @@ func (e *Engine) unmatched(l *laneState, q *request, message Message) laneStep {
 	return at(reply{Reply: Reply{Outcome: Unmatched}})
 }
 
-// duplicate answers a delivery that took effect before, from durable state. On a channel that answers on completion the
-// order is: register, then read the terminal state. The other order loses an end in between.
+// duplicate answers a delivery that took effect before, from durable state. On a channel that answers on completion it waits
+// for the end like the first one.
 func (e *Engine) duplicate(q *request, id store.InstanceID) reply {
 	if Internal(id) {
 		return e.keptBefore()
 	}
-	var held *entry
+	read := func(scope *sched.Scope) (settle.End, bool, error) { return e.durableEnd(scope, id) }
+	told := Reply{Outcome: Accepted, Instance: id, Duplicate: true}
+	var answer settle.Answer
+	var err error
 	if q.channel.Ack == OnComplete {
-		if held = e.settlement.register(id); held == nil {
-			return failed(fmt.Errorf("%w: %d deliveries are held and none can be evicted", ErrUnsettled, e.options.SettleCapacity))
-		}
+		answer, err = e.settlement.Duplicate(e.work, id, read)
+	} else {
+		_, _, err = read(e.work)
 	}
-	end, terminal, err := e.durableEnd(e.work, id)
 	switch {
+	case errors.Is(err, settle.ErrFull), errors.Is(err, settle.ErrClosing):
+		return failed(fmt.Errorf("%w: %w", ErrUnsettled, err))
 	case err != nil:
-		e.settlement.drop(held)
 		return failed(fmt.Errorf("%w: %w", ErrStore, err))
-	case held == nil:
-		return reply{Reply: Reply{Outcome: Accepted, Instance: id, Duplicate: true}}
-	case terminal:
-		e.settlement.drop(held)
-		return reply{Reply: Reply{Outcome: Completed, Instance: id, Duplicate: true, Status: end.status, Result: end.result}}
+	case q.channel.Ack == OnComplete && answer.Entry == nil:
+		told.Outcome, told.Status, told.Result = Completed, answer.End.Status, answer.End.Result
 	}
-	return reply{Reply: Reply{Outcome: Accepted, Instance: id, Duplicate: true}, held: e.settlement.arm(held)}
+	return reply{Reply: told, held: answer.Entry}
 }
 
 // keptBefore answers a delivery that was kept before, whatever has become of it.
@@ -73,61 +75,33 @@ func (e *Engine) keptBefore() reply {
 
 // durableEnd reads whether an instance has ended, and returns when what it read is durable. A row that is gone was collected
 // after its end.
-func (e *Engine) durableEnd(scope *sched.Scope, id store.InstanceID) (ending, bool, error) {
+func (e *Engine) durableEnd(scope *sched.Scope, id store.InstanceID) (settle.End, bool, error) {
 	head, ticket, err := e.store.Head(scope, id)
 	if err != nil {
-		return ending{}, false, err
+		return settle.End{}, false, err
 	}
 	if err := e.store.WaitDurable(scope, ticket); err != nil {
-		return ending{}, false, err
+		return settle.End{}, false, err
 	}
 	if head.Status == store.Absent {
-		return ending{status: store.Completed}, true, nil
+		return settle.End{Status: store.Completed}, true, nil
 	}
-	return ending{status: head.Status, result: head.Result}, head.Status.Terminal(), nil
+	return settle.End{Status: head.Status, Result: head.Result}, head.Status.Terminal(), nil
 }
 
-// await waits for the end of an instance that a delivery was told about, in the caller's task. It compares the entry with
-// durable state from time to time, because the instance may end where this node does not notice.
+// await waits for the end of an instance that a delivery was told about, in the caller's task.
 func (e *Engine) await(scope *sched.Scope, ch *Channel, r reply) (Reply, error) {
-	timeout := ch.Timeout
-	if timeout == 0 {
-		timeout = e.options.SettleTimeout
+	patience := settle.Patience{Timeout: ch.Timeout, Poll: e.options.SettlePoll}
+	if patience.Timeout == 0 {
+		patience.Timeout = e.options.SettleTimeout
 	}
-	patience := scope.ChildTimeout("settlement", timeout)
-	defer patience.Close()
-	for {
-		end, err := e.awaitOnce(patience, r.held)
-		if err == nil {
-			return e.settled(r, end)
-		}
-		if patience.Err() != nil {
-			if e.settlement.take(r.held) {
-				return Reply{}, fmt.Errorf("%w: instance %s: %w", ErrUnsettled, r.Instance, patience.Err())
-			}
-			continue // somebody has just settled it: the next look finds the answer
-		}
-		if end, terminal, err := e.durableEnd(patience, r.Instance); err == nil && terminal && e.settlement.take(r.held) {
-			return e.settled(r, end)
-		}
+	end, err := e.settlement.Await(scope, r.held, patience, func(scope *sched.Scope) (settle.End, bool, error) {
+		return e.durableEnd(scope, r.Instance)
+	})
+	if err != nil {
+		return Reply{}, fmt.Errorf("%w: instance %s: %w", ErrUnsettled, r.Instance, err)
 	}
-}
-
-// awaitOnce waits for the entry's outcome until the next comparison with durable state is due.
-func (e *Engine) awaitOnce(patience *sched.Scope, held *entry) (ending, error) {
-	if end, ok := held.outcome.Get(); ok {
-		return end, nil
-	}
-	poll := patience.ChildTimeout("settlement poll", e.options.SettlePoll)
-	defer poll.Close()
-	return held.outcome.Wait(poll)
-}
-
-func (e *Engine) settled(r reply, end ending) (Reply, error) {
-	if end.refused != nil {
-		return Reply{}, fmt.Errorf("%w: instance %s: %w", ErrUnsettled, r.Instance, end.refused)
-	}
-	return Reply{Outcome: Completed, Instance: r.Instance, Duplicate: r.Duplicate, Status: end.status, Result: end.result}, nil
+	return Reply{Outcome: Completed, Instance: r.Instance, Duplicate: r.Duplicate, Status: end.Status, Result: end.Result}, nil
 }
 
 // Description is what an instance is and waits for.

@@ -9,6 +9,7 @@ import (
 	"github.com/millrace-dev/millrace/core/feel"
 	"github.com/millrace-dev/millrace/core/flow"
 	"github.com/millrace-dev/millrace/core/sched"
+	"github.com/millrace-dev/millrace/core/settle"
 	"github.com/millrace-dev/millrace/core/store"
 )
 
@@ -21,7 +22,6 @@ type transaction struct {
 	result           *flow.Result
 	hold             *claim.Hold  // of an instance that exists
 	spawn            *store.Claim // of one that does not
-	entry            *entry       // of an on-complete delivery
 	inbox            bool         // the step takes a delivery in
 	message          Message      // of a spawn
 }
@@ -30,18 +30,38 @@ type transaction struct {
 // refused waits back, so the second one fails only when a key was taken in between.
 const aliasRounds = 4
 
-// transact registers an on-complete delivery, before the commit, and returns the commit.
+// transact returns the commit of a transaction.
 func (e *Engine) transact(l *laneState, t *transaction) laneStep {
-	if t.q.attempt != nil && t.q.channel.Ack == OnComplete {
-		if t.entry = e.settlement.register(t.instance); t.entry == nil {
-			return at(failed(fmt.Errorf("%w: %d deliveries are held and none can be evicted", ErrUnsettled, e.options.SettleCapacity)))
-		}
-	}
 	return laneStep{Commit: func() laneAnswer { return laneAnswer{Reply: e.commit(l, t)} }}
 }
 
-// commit runs the transaction until it is decided, and answers. Nothing before the last line of it tells anybody.
+// commit runs the transaction until it is decided, and answers. An on-complete delivery is registered before and armed after it.
 func (e *Engine) commit(l *laneState, t *transaction) reply {
+	run := func() (end settle.End, terminal bool, err error) {
+		if err = e.decide(l, t); err == nil {
+			end, terminal = e.committed(t)
+		}
+		return end, terminal, err
+	}
+	var answer settle.Answer
+	var err error
+	defers := t.q.attempt != nil && t.q.channel.Ack == OnComplete
+	if defers {
+		answer, err = e.settlement.Commit(t.instance, run)
+	} else {
+		_, _, err = run()
+	}
+	switch {
+	case err != nil:
+		return e.uncommitted(l, t, err)
+	case defers && answer.Entry == nil:
+		return reply{Reply: Reply{Outcome: Completed, Instance: t.instance, Status: answer.End.Status, Result: answer.End.Result}, locked: t.result.Locked}
+	}
+	return reply{Reply: Reply{Outcome: Accepted, Instance: t.instance}, locked: t.result.Locked, held: answer.Entry}
+}
+
+// decide commits until the outcome is known. Nobody is told anything before it returns.
+func (e *Engine) decide(l *laneState, t *transaction) error {
 	var err error
 	for range aliasRounds {
 		if err = e.commitOnce(l, t); !errors.Is(err, store.ErrAlias) {
@@ -51,18 +71,20 @@ func (e *Engine) commit(l *laneState, t *transaction) reply {
 			break
 		}
 	}
+	return err
+}
+
+// uncommitted answers for a transaction that did not happen, or of which that is not known.
+func (e *Engine) uncommitted(l *laneState, t *transaction, err error) reply {
 	if errors.Is(err, errKeyHeld) {
-		e.settlement.drop(t.entry)
 		return e.waitForKey(l, t)
 	}
-	if err == nil {
-		return e.committed(t)
-	}
-	e.settlement.drop(t.entry)
 	if t.hold != nil {
 		err = errors.Join(err, t.hold.Free())
 	}
 	switch {
+	case errors.Is(err, settle.ErrFull), errors.Is(err, settle.ErrClosing):
+		return failed(fmt.Errorf("%w: %w", ErrUnsettled, err))
 	case !store.Definite(err):
 		return failed(fmt.Errorf("%w: %w", ErrUndecided, err))
 	case errors.Is(err, store.ErrDuplicate):
@@ -199,8 +221,9 @@ func (e *Engine) aliasHolder(scope *sched.Scope, t *transaction, w flow.Wait) (s
 	return "", nil
 }
 
-// committed tells the timers and the sender that there is something to read, settles who waited for the instance, and answers.
-func (e *Engine) committed(t *transaction) reply {
+// committed tells the timers and the sender that there is something to read, and settles who waited for the instance
+// when it has ended.
+func (e *Engine) committed(t *transaction) (settle.End, bool) {
 	for _, w := range t.result.Open {
 		if !w.Due.IsZero() {
 			e.timers.Armed(w.Due)
@@ -213,24 +236,18 @@ func (e *Engine) committed(t *transaction) reply {
 		e.board.Announce()
 	}
 	e.lookForKept(t.result)
-	r := reply{Reply: Reply{Outcome: Accepted, Instance: t.instance}, locked: t.result.Locked}
-	if status := statusOf(t.result.Snapshot.Status); status.Terminal() {
-		result, err := feel.AppendJSON(nil, t.result.Snapshot.Variables.Context)
-		if err != nil {
-			// It was written as this step's result a moment ago.
-			panic(fmt.Sprintf("engine: result of instance %s: %v", t.instance, err))
-		}
-		e.settlement.ended(t.instance, status, result)
-		if t.entry != nil {
-			e.settlement.drop(t.entry)
-			r.Reply = Reply{Outcome: Completed, Instance: t.instance, Status: status, Result: result}
-		}
-		return r
+	status := statusOf(t.result.Snapshot.Status)
+	if !status.Terminal() {
+		return settle.End{}, false
 	}
-	if t.entry != nil {
-		r.held = e.settlement.arm(t.entry)
+	result, err := feel.AppendJSON(nil, t.result.Snapshot.Variables.Context)
+	if err != nil {
+		// It was written as this step's result a moment ago.
+		panic(fmt.Sprintf("engine: result of instance %s: %v", t.instance, err))
 	}
-	return r
+	end := settle.End{Status: status, Result: result}
+	e.settlement.Ended(t.instance, end)
+	return end, true
 }
 
 // lookForKept tells the box for whom messages may have been kept: for waits that the step opened, and for the next start under a

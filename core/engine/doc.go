@@ -9,7 +9,6 @@
 // What is not a reply starts only after the commit: the timers (L10) and the sender of emissions (L11) read the store and
 // are merely told that there is something to read.
 //
-// The settlement of on-complete deliveries is thin here: a registry of those whose connection this node holds, with a
-// capacity and a timeout; the owner L5 with its checks arrives with the whole execution plane. What it rests on is there
-// already: a settlement is decided from durable terminal state, so a lost one is answered from there.
+// A delivery that is answered on completion is held by the registry of settlements (L5): register → commit → arm. It is settled
+// from durable terminal state, so one that was lost is answered from there.
 package engine

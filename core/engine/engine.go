@@ -11,6 +11,7 @@ import (
 	"github.com/millrace-dev/millrace/core/mail"
 	"github.com/millrace-dev/millrace/core/outbox"
 	"github.com/millrace-dev/millrace/core/sched"
+	"github.com/millrace-dev/millrace/core/settle"
 	"github.com/millrace-dev/millrace/core/store"
 	"github.com/millrace-dev/millrace/core/store/step"
 	"github.com/millrace-dev/millrace/core/task"
@@ -31,7 +32,7 @@ type Engine struct {
 	timers     *timer.Timers
 	outbox     *outbox.Sender
 	sendOut    outbox.Send // what does not go to other instances
-	settlement *settlement
+	settlement *settle.Registry
 	board      *task.Board
 	box        *mail.Box
 
@@ -62,7 +63,7 @@ func New(s sched.Scheduler, scope *sched.Scope, o Options, p Parts) (*Engine, er
 	}
 	e := &Engine{
 		s: s, options: o, store: p.Store, catalog: c,
-		inbox: inbox.New(s, p.Store), correlator: correlate.New(s, p.Store), settlement: newSettlement(s, o.SettleCapacity),
+		inbox: inbox.New(s, p.Store), correlator: correlate.New(s, p.Store), settlement: settle.New(s, o.SettleCapacity),
 		sendOut: p.Send, board: task.NewBoard(s, o.TaskPoll),
 	}
 	if err := e.makeOwners(scope, p); err != nil {
@@ -118,7 +119,7 @@ func (e *Engine) Close() {
 	e.router.Close()
 	e.work.Join()
 	e.work.Close()
-	e.settlement.close()
+	e.settlement.Close()
 }
 
 // Lanes returns the number of lanes.
@@ -128,4 +129,4 @@ func (e *Engine) Lanes() int { return e.router.Lanes() }
 func (e *Engine) Queued(id int) int { return e.router.Queued(id) }
 
 // Held returns how many on-complete deliveries are held.
-func (e *Engine) Held() int { return e.settlement.held() }
+func (e *Engine) Held() int { return e.settlement.Held() }

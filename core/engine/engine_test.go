@@ -10,6 +10,7 @@ import (
 	"github.com/millrace-dev/millrace/core/feel"
 	"github.com/millrace-dev/millrace/core/flow"
 	"github.com/millrace-dev/millrace/core/sched"
+	"github.com/millrace-dev/millrace/core/settle"
 	"github.com/millrace-dev/millrace/core/store"
 	"github.com/millrace-dev/millrace/core/store/memory"
 )
@@ -171,7 +172,7 @@ func TestHeldDeliveryIsEvictedHonestly(t *testing.T) {
 		r, _ := b.e.Deliver(b.scope, message("open-and-wait", "2", "", text("account", "b"), integer("wanted", 1)))
 		replies <- r
 	}()
-	if err := <-results; !errors.Is(err, engine.ErrUnsettled) || !errors.Is(err, engine.ErrEvicted) {
+	if err := <-results; !errors.Is(err, engine.ErrUnsettled) || !errors.Is(err, settle.ErrEvicted) {
 		t.Errorf("evicted with %v", err)
 	}
 	b.until(func() bool { return b.e.Held() == 1 })
@@ -215,7 +216,7 @@ func TestHeldDeliveryEndsWithTimeAndEngine(t *testing.T) {
 	}()
 	b.until(func() bool { return b.e.Held() == 1 })
 	b.e.Close()
-	if err := <-results; !errors.Is(err, engine.ErrClosing) {
+	if err := <-results; !errors.Is(err, settle.ErrClosing) {
 		t.Errorf("after the close: %v", err)
 	}
 	if _, err := b.e.Deliver(b.scope, message("open", "2", "")); err == nil {

@@ -6,6 +6,7 @@ import (
 	"github.com/millrace-dev/millrace/core/correlate"
 	"github.com/millrace-dev/millrace/core/flow"
 	"github.com/millrace-dev/millrace/core/lane"
+	"github.com/millrace-dev/millrace/core/settle"
 	"github.com/millrace-dev/millrace/core/store"
 )
 
@@ -100,7 +101,7 @@ type reply struct {
 	// retry says that the request bounced, or met a wait that moved: it goes back to the start.
 	retry bool
 	// held is the entry to wait for when the delivery is answered later.
-	held *entry
+	held *settle.Entry
 	// locked is the external task that a lock gave away.
 	locked *flow.Locked
 }

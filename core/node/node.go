@@ -140,8 +140,8 @@ func (n *Node) end(why error) {
 
 // halted is end for the store, which may fail before there is a commit point, and commits nothing more by itself.
 func (n *Node) halted(why error) {
+	n.ready.Store(false) // before anybody can know that it has ended
 	if n.ended.Set(why) {
-		n.ready.Store(false)
 		n.intake.Cancel(why)
 		n.log.Error("node ends", "reason", why)
 	}
