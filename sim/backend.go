@@ -470,10 +470,14 @@ func (b *backend) Now() time.Time {
 // Event is a step of an owner's specification.
 func (b *backend) Event(owner any, action string, args []any) {
 	w := (*World)(b)
-	if w.aborting || w.onEvent == nil {
+	if w.aborting {
 		return
 	}
-	w.onEvent(owner, action, args)
+	for _, f := range w.onEvent {
+		if err := f(owner, action, args); err != nil {
+			w.mismatch(action, err)
+		}
+	}
 }
 
 // Violated ends the execution with a broken invariant.

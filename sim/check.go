@@ -102,7 +102,7 @@ type checker struct {
 func newChecker(t *testing.T, id string, lane inventory.Lane, body func(*World), opts []Option) *checker {
 	t.Helper()
 	c := &checker{t: t, id: id, body: body, opts: newOptions(opts), at: callerOf(t.Name()), started: time.Now()}
-	c.opts.at = c.at
+	c.opts.at, c.opts.actions = c.at, &actions{read: map[any]func() map[string]int64{}}
 	if err := c.opts.fromEnvironment(); err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +163,9 @@ func (c *checker) twice(name string) {
 		seed := derive(o.seed, name, i)
 		execute(first, s, seed)
 		first.drain()
-		second, _ := again(c.id, c.body, &o, Choices{first.schedule, first.data}, false)
+		same := o
+		same.everyTrace = first.validate
+		second, _ := again(c.id, c.body, &same, Choices{first.schedule, first.data}, false)
 		if first.hash != second.hash {
 			f := second.failure(name, seed, i)
 			f.Kind, f.ID = "nondeterminism", ""
@@ -182,7 +184,7 @@ func (c *checker) report() {
 	if f := c.failure; f != nil && c.want == "" {
 		c.explain(f)
 	}
-	c.rec.Passed = !c.t.Failed()
+	c.rec.Passed, c.rec.Actions = !c.t.Failed(), c.opts.actions.counts()
 	if err := inventory.Append(c.rec); err != nil {
 		c.t.Error(err)
 	}
@@ -220,7 +222,7 @@ func (c *checker) trace(f *Failure) {
 	if f.Kind == "nondeterminism" {
 		return
 	}
-	w, _ := again(c.id, c.body, &c.opts, f.Choices, false)
+	w, _ := again(c.id, c.body, c.opts.tracing(f.Kind), f.Choices, false)
 	f.trace = append([]event(nil), w.trace...)
 	if w.verdict.kind != f.Kind || w.verdict.id != f.ID || w.hash != f.Hash {
 		f.Message = fmt.Sprintf("found %s with hash %016x; the same schedule then gave %s with hash %016x: %s",
@@ -266,7 +268,7 @@ func (c *checker) replayed() bool {
 		mode = "strict"
 	}
 	c.opts.tso = c.opts.tso || slices.Contains(strings.Fields(s.Options), tsoWord)
-	w, r := again(c.id, c.body, &c.opts, choices, mode == "lenient")
+	w, r := again(c.id, c.body, c.opts.tracing(s.Verdict.Kind), choices, mode == "lenient")
 	hash := fmt.Sprintf("%016x", w.hash)
 	got := &inventory.Verdict{Kind: inventory.Kind(w.verdict.kind), ID: w.verdict.id, Message: w.verdict.message}
 	same := w.failed && w.verdict.kind == s.Verdict.Kind && w.verdict.id == s.Verdict.ID && (hash == s.Hash || mode == "lenient")

@@ -23,6 +23,9 @@ type options struct {
 	stall      time.Duration // wall time without a finished execution that counts as real blocking
 	hashes     int           // trace hashes of that many executions go into the record
 	at         caller        // the test that runs the check, for what ends the process
+	everyTrace bool          // the events of every execution are checked
+	traces     uint64        // else those of one in so many; 0 is none
+	actions    *actions      // of specifications, for the record; nil outside a check
 }
 
 // Option changes how a check is explored.
@@ -55,7 +58,7 @@ func Cores(n int) Option { return func(o *options) { o.cores = max(n, 1) } }
 func newOptions(opts []Option) options {
 	o := options{
 		runs: 100, strategies: []string{"random", "pct3"}, steps: 10_000, races: true, seed: 1,
-		cores: runtime.GOMAXPROCS(0), limit: 2_000_000, stall: 30 * time.Second,
+		cores: runtime.GOMAXPROCS(0), limit: 2_000_000, stall: 30 * time.Second, traces: traceShare,
 	}
 	for _, f := range opts {
 		f(&o)
@@ -63,7 +66,7 @@ func newOptions(opts []Option) options {
 	return o
 }
 
-// fromEnvironment applies MILLRACE_SIM: "seeds=N strategy=S seed=X cores=N hashes=N tso". What it cannot read is an
+// fromEnvironment applies MILLRACE_SIM: "seeds=N strategy=S seed=X cores=N hashes=N traces=N tso". What it cannot read is an
 // error: an ignored override would pass for evidence.
 func (o *options) fromEnvironment() error {
 	for _, field := range strings.Fields(os.Getenv("MILLRACE_SIM")) {
@@ -92,6 +95,8 @@ func (o *options) fromEnvironment() error {
 			o.cores = max(int(n), 1)
 		case "hashes":
 			o.hashes = int(n)
+		case "traces":
+			o.traces = n
 		default:
 			return fmt.Errorf("MILLRACE_SIM: unknown key %q", key)
 		}

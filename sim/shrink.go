@@ -25,7 +25,7 @@ type run struct {
 
 // shrink returns a locally minimal failure with f's verdict, or f itself when nothing smaller was found.
 func shrink(id string, body func(*World), o *options, f *Failure) *Failure {
-	w := newWorld(id, body, o)
+	w := newWorld(id, body, o.tracing(f.Kind))
 	guard := watch(w)
 	defer guard.end()
 	defer w.drain()

@@ -55,7 +55,8 @@ type World struct {
 	tracing    bool
 	identify   bool
 	trace      []event
-	onEvent    func(owner any, action string, args []any)
+	onEvent    []func(owner any, action string, args []any) error
+	validate   bool // the events of this execution are checked
 
 	invariants []invariant
 	owners     int32
@@ -118,6 +119,7 @@ func (w *World) reset(s strategy, seed uint64) {
 	w.finals, w.notes = w.finals[:0], w.notes[:0]
 	w.failed, w.verdict, w.pruned, w.goexit = false, verdict{}, false, nil
 	w.raceBegins()
+	w.onEvent, w.validate = w.onEvent[:0], w.opts.traced(seed)
 	s.begin(w, seed)
 	w.slow = w.tracing || w.footprints || w.identify
 	w.alert, w.quick = w.slow || batons, w.random != nil && !w.opts.early && !w.always

@@ -194,5 +194,5 @@ func (s site) printMutants(rows []mutantRow) {
 
 // simulated reports whether a lane's checks leave schedules that replay.
 func simulated(lane inventory.Lane) bool {
-	return lane == inventory.LaneSim || lane == inventory.LaneExhaustive
+	return lane == inventory.LaneSim || lane == inventory.LaneExhaustive || lane == inventory.LaneSpec
 }

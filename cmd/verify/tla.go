@@ -43,7 +43,7 @@ func checkSpecs(ctx context.Context, args []string) error {
 type specRun struct {
 	site     `json:"-"`
 	protocol string
-	gating   bool // small models and their mutants only
+	gating   bool        // small models and their mutants only
 	Rows     []specs.Row `json:"rows"`
 	Seconds  float64     `json:"seconds"`
 }

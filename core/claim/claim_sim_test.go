@@ -17,56 +17,58 @@ import (
 
 // Three lanes advance one instance. What a holder works on is a Cell, so two holders at once, or one whose work does not
 // happen before the next one's, are a race; no assertion has to guess the moment.
-func TestSimL3OneHolder(t *testing.T) {
-	sim.Check(t, "L3/one-holder", func(w *sim.World) {
-		r := newRig(w, memory.Options{Latency: time.Millisecond}, instance)
-		work := sched.NewCell(w.Scheduler(), "instance", 0)
-		for n := range uint32(3) {
-			w.Go("lane", func() {
-				l := r.lane(n)
-				for i := range 2 {
-					err := l.claims.With(w.Scope(), instance, func(h *claim.Hold) error {
-						l.grant(h)
-						*work.Edit()++
-						in, _, err := h.Load(w.Scope())
-						w.Require(err == nil, "L3.I1", "nobody sweeps, and a holder lost its claim: %v", err)
-						c := cause(n, i)
-						err = h.Commit(w.Scope(), &store.Step{Cause: c, Status: store.Running, Snapshot: append(in.Snapshot, c+" "...)})
-						w.Require(err == nil, "L3.I1", "nobody sweeps, and a holder lost its claim: %v", err)
-						r.told = append(r.told, c)
-						return nil
-					})
-					r.refused(err, claim.ErrClaimed)
-				}
-			})
-		}
-		w.Finally(r.settled)
-	}, sim.Runs(1000))
+func TestSimL3OneHolder(t *testing.T) { sim.Check(t, "L3/one-holder", oneHolder, sim.Runs(1000)) }
+
+func oneHolder(w *sim.World) {
+	r := newRig(w, memory.Options{Latency: time.Millisecond}, instance)
+	work := sched.NewCell(w.Scheduler(), "instance", 0)
+	for n := range uint32(3) {
+		w.Go("lane", func() {
+			l := r.lane(n)
+			for i := range 2 {
+				err := l.claims.With(w.Scope(), instance, func(h *claim.Hold) error {
+					l.grant(h)
+					*work.Edit()++
+					in, _, err := h.Load(w.Scope())
+					w.Require(err == nil, "L3.I1", "nobody sweeps, and a holder lost its claim: %v", err)
+					c := cause(n, i)
+					err = h.Commit(w.Scope(), &store.Step{Cause: c, Status: store.Running, Snapshot: append(in.Snapshot, c+" "...)})
+					w.Require(err == nil, "L3.I1", "nobody sweeps, and a holder lost its claim: %v", err)
+					r.told = append(r.told, c)
+					return nil
+				})
+				r.refused(err, claim.ErrClaimed)
+			}
+		})
+	}
+	w.Finally(r.settled)
 }
 
 // Answers get lost, transactions land late, lanes crash and come back as the next incarnation, a sweep frees claims by
 // age and too early. Whatever was told is true, and at the end nothing is held.
 func TestSimL3LostAnswersAndCrashes(t *testing.T) {
-	sim.Check(t, "L3/lost-answers-and-crashes", func(w *sim.World) {
-		r := newRig(w, memory.Options{
-			Lose: 3, Refuse: 6, Budget: 6, Scope: w.Scope(), Only: []string{"take", "commit", "release"},
-		}, instance)
-		for n := range uint32(2) {
-			node := w.Node("lane")
-			node.Go("lane", func() { r.work(n, 0) })
-			w.Go("supervisor", func() {
-				node.Crash()
-				w.Node("lane").Go("lane again", func() { r.work(n, 1) })
-			})
-		}
-		w.Go("sweep", func() {
-			_, err := claim.Sweep(w.Scope(), r.st, w.Scheduler().Now().Add(time.Second))
-			r.refused(err, store.ErrUnknown, store.ErrUnavailable)
+	sim.Check(t, "L3/lost-answers-and-crashes", lostAnswersAndCrashes, sim.Runs(1000))
+}
+
+func lostAnswersAndCrashes(w *sim.World) {
+	r := newRig(w, memory.Options{
+		Lose: 3, Refuse: 6, Budget: 6, Scope: w.Scope(), Only: []string{"take", "commit", "release"},
+	}, instance)
+	for n := range uint32(2) {
+		node := w.Node("lane")
+		node.Go("lane", func() { r.work(n, 0) })
+		w.Go("supervisor", func() {
+			node.Crash()
+			w.Node("lane").Go("lane again", func() { r.work(n, 1) })
 		})
-		w.Join()
-		r.sweepAll()
-		w.Finally(r.settledAfterCrash)
-	}, sim.Runs(1000))
+	}
+	w.Go("sweep", func() {
+		_, err := claim.Sweep(w.Scheduler(), w.Scope(), r.st, w.Scheduler().Now().Add(time.Second))
+		r.refused(err, store.ErrUnknown, store.ErrUnavailable)
+	})
+	w.Join()
+	r.sweepAll()
+	w.Finally(r.settledAfterCrash)
 }
 
 // work is one incarnation of a lane: it tries until it is told that a step committed.
@@ -84,7 +86,7 @@ func (r *rig) work(n uint32, life int) {
 // sweepAll frees what crashed lanes left, until the budget of faults is used up and it succeeds.
 func (r *rig) sweepAll() {
 	for range 20 {
-		_, err := claim.Sweep(r.Scope(), r.st, r.Scheduler().Now().Add(time.Hour))
+		_, err := claim.Sweep(r.Scheduler(), r.Scope(), r.st, r.Scheduler().Now().Add(time.Hour))
 		if err == nil {
 			return
 		}
@@ -113,33 +115,38 @@ func (r *rig) settledAfterCrash() {
 
 // A hold ends with its task's function, in whichever way that ends.
 func TestSimL3EveryExitFrees(t *testing.T) {
+	sim.Check(t, "L3/every-exit-frees", everyExitFrees, sim.Runs(1000))
+}
+
+func everyExitFrees(w *sim.World) {
 	failure := errors.New("guard refused")
-	sim.Check(t, "L3/every-exit-frees", func(w *sim.World) {
-		r := newRig(w, memory.Options{Lose: 3, Refuse: 3, Budget: 4, Scope: w.Scope(), Only: []string{"take", "release"}}, instance)
-		exits := []func(*sched.Scope, *claim.Hold) error{
-			func(*sched.Scope, *claim.Hold) error { return nil },
-			func(*sched.Scope, *claim.Hold) error { return failure },
-			func(*sched.Scope, *claim.Hold) error { panic(failure) },
-			func(scope *sched.Scope, _ *claim.Hold) error { scope.Cancel(failure); return failure },
-			func(scope *sched.Scope, h *claim.Hold) error {
-				return h.Commit(scope, &store.Step{Cause: "refused", Status: store.Running, Close: []uint64{7}})
-			},
-		}
-		for n := range uint32(2) {
-			exit := exits[w.Choose("exit", len(exits))]
-			w.Go("lane", func() {
-				l := r.lane(n)
-				scope := w.Scope().Child("request")
-				defer scope.Close()
-				err := attempt(func() error {
-					return l.claims.With(scope, instance, func(h *claim.Hold) error { return exit(scope, h) })
-				})
-				r.refused(err, nil, failure, claim.ErrClaimed, store.ErrConflict, store.ErrUnavailable)
-				w.Require(l.claims.Outstanding() == 0, "L3.I5", "%d holds are outstanding", l.claims.Outstanding())
+	r := newRig(w, memory.Options{Lose: 3, Refuse: 3, Budget: 4, Scope: w.Scope(), Only: []string{"take", "release"}}, instance)
+	exits := []func(*sched.Scope, *claim.Hold) error{
+		func(*sched.Scope, *claim.Hold) error { return nil },
+		func(*sched.Scope, *claim.Hold) error { return failure },
+		func(*sched.Scope, *claim.Hold) error { panic(failure) },
+		func(scope *sched.Scope, _ *claim.Hold) error { scope.Cancel(failure); return failure },
+		func(scope *sched.Scope, h *claim.Hold) error {
+			if _, _, err := h.Load(scope); err != nil {
+				return err
+			}
+			return h.Commit(scope, &store.Step{Cause: "refused", Status: store.Running, Close: []uint64{7}})
+		},
+	}
+	for n := range uint32(2) {
+		exit := exits[w.Choose("exit", len(exits))]
+		w.Go("lane", func() {
+			l := r.lane(n)
+			scope := w.Scope().Child("request")
+			defer scope.Close()
+			err := attempt(func() error {
+				return l.claims.With(scope, instance, func(h *claim.Hold) error { return exit(scope, h) })
 			})
-		}
-		w.Finally(func() { r.free(r.dump()) })
-	}, sim.Runs(1000))
+			r.refused(err, nil, failure, claim.ErrClaimed, store.ErrConflict, store.ErrUnavailable)
+			w.Require(l.claims.Outstanding() == 0, "L3.I5", "%d holds are outstanding", l.claims.Outstanding())
+		})
+	}
+	w.Finally(func() { r.free(r.dump()) })
 }
 
 // attempt turns a panic with an error into that error, as a lane does.
@@ -214,7 +221,7 @@ func TestSimL3SweepLeavesTheNextClaim(t *testing.T) {
 		before := s.Now()
 		listed := &slowListing{Claims: r.st, listed: sched.NewNotify(s, "listed"), moved: sched.NewNotify(s, "moved"), scope: w.Scope()}
 		w.Go("sweep", func() {
-			n, err := claim.Sweep(w.Scope(), listed, before)
+			n, err := claim.Sweep(w.Scheduler(), w.Scope(), listed, before)
 			w.NoError(err)
 			w.Require(n == 0, "L3.I7", "the sweep freed %d claims, and the one that it listed was gone", n)
 		})
@@ -224,6 +231,8 @@ func TestSimL3SweepLeavesTheNextClaim(t *testing.T) {
 		w.NoError(err)
 		listed.moved.One()
 		w.Join()
+		_, _, err = second.Load(w.Scope())
+		w.NoError(err)
 		err = second.Commit(w.Scope(), &store.Step{Cause: "c2.0", Status: store.Running, Snapshot: []byte("c2.0 ")})
 		w.Require(err == nil, "L3.I7", "a claim younger than the sweep's listing was freed: %v", err)
 		r.told = append(r.told, "c2.0")
@@ -260,7 +269,7 @@ func TestSimL3EveryClaimOfAnEarlierLifeIsFreed(t *testing.T) {
 			_, err := step.Reclaim(w.Scope(), engine)
 			w.NoError(err)
 		} else {
-			n, err := claim.Sweep(w.Scope(), st, w.Scheduler().Now().Add(time.Second))
+			n, err := claim.Sweep(w.Scheduler(), w.Scope(), st, w.Scheduler().Now().Add(time.Second))
 			w.NoError(err)
 			w.Require(n == instances, "L3.I5", "the sweep freed %d of %d claims", n, instances)
 		}

@@ -38,7 +38,7 @@ import (
 //	               after a lost answer for Backoff.
 //	Hot path       One read and one unsynced commit to take; freeing is part of the step's commit.
 //
-// Spec tla/claims (arrives with issue 5) · Model models/claim.go · Checks TestSimL3*, TestExhaustL3*, TestModelL3*,
+// Spec tla/claim/Claim.tla · Model models/claim.go · Checks TestSimL3*, TestExhaustL3*, TestModelL3*,
 // TestLinearL3* · Mutants L3.*
 type Claims struct {
 	s           sched.Scheduler
@@ -99,31 +99,37 @@ func (c *Claims) Take(scope *sched.Scope, id store.InstanceID) (*Hold, error) {
 	if !head.Owner.Nobody() {
 		return nil, fmt.Errorf("take claim of %q, held by %v since %v: %w", id, head.Owner, head.Since, ErrClaimed)
 	}
+	c.emit("Ask", c.after(head.Claim))
 	taken, _, err := c.store.Take(scope, id, head.Epoch, c.owner)
 	switch {
+	case err == nil:
+		return c.hold(taken), nil
 	case errors.Is(err, store.ErrUnknown):
+		c.emit("LoseTake", c.after(head.Claim))
 		return c.decide(scope, head.Claim)
-	case errors.Is(err, store.ErrConflict):
-		return nil, fmt.Errorf("take claim of %q: %w", id, errors.Join(ErrClaimed, err))
-	case err != nil:
-		return nil, fmt.Errorf("take claim of %q: %w", id, err)
 	}
-	return c.hold(taken), nil
+	c.emit("Refused", c.after(head.Claim))
+	if errors.Is(err, store.ErrConflict) {
+		err = errors.Join(ErrClaimed, err)
+	}
+	return nil, fmt.Errorf("take claim of %q: %w", id, err)
 }
 
 // decide finds out what became of a Take from the free claim seen. Either the row carries ours, then we hold it; or it
 // still carries seen, then the Take is shut out by moving the epoch past it; or it has moved on, and the Take never
 // happens. Without a decision by the end of scope the claim may be taken in our name: the sweep frees it.
 func (c *Claims) decide(scope *sched.Scope, seen store.Claim) (*Hold, error) {
-	ours := store.Claim{Instance: seen.Instance, Owner: c.owner, Epoch: seen.Epoch + 1}
+	ours := c.after(seen)
 	for {
 		head, _, err := c.store.Head(scope, seen.Instance)
 		switch {
 		case err == nil && head.Claim == ours:
 			return c.hold(ours), nil
 		case err == nil && head.Claim != seen:
+			c.emit("Lost", ours)
 			return nil, fmt.Errorf("take claim of %q, lost to %v: %w", seen.Instance, head.Claim, ErrClaimed)
 		}
+		c.emit("FenceTake", ours)
 		// What becomes of the fence does not matter: the next read tells.
 		if _, _, err = c.store.Release(scope, seen); err == nil {
 			continue
@@ -143,8 +149,21 @@ func (c *Claims) pause(scope *sched.Scope, err error) error {
 }
 
 func (c *Claims) hold(taken store.Claim) *Hold {
+	c.emit("Granted", taken)
 	*c.outstanding.Edit()++
 	return &Hold{claims: c, claim: taken}
+}
+
+// after returns the claim that a take from the free claim seen leads to.
+func (c *Claims) after(seen store.Claim) store.Claim {
+	return store.Claim{Instance: seen.Instance, Owner: c.owner, Epoch: seen.Epoch + 1}
+}
+
+// emit reports an action of the specification under the claim on.
+func (c *Claims) emit(action string, on store.Claim) {
+	if c.s.Traced() {
+		c.s.Emit(c, action, on)
+	}
 }
 
 // checkInvariants is the owner's own part of I5; the row's part is judged where the rows are.

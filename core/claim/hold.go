@@ -21,7 +21,11 @@ func (h *Hold) Claim() store.Claim { return h.claim }
 // sweep was early.
 func (h *Hold) Load(scope *sched.Scope) (store.Instance, store.Ticket, error) {
 	h.unspent("load")
-	return h.claims.steps.Load(scope, h.claim)
+	in, t, err := h.claims.steps.Load(scope, h.claim)
+	if err == nil {
+		h.claims.emit("Load", h.claim)
+	}
+	return in, t, err
 }
 
 // Commit commits the step under this claim and returns nil when it is durable; the commit has freed the claim then.
@@ -30,10 +34,15 @@ func (h *Hold) Load(scope *sched.Scope) (store.Instance, store.Ticket, error) {
 func (h *Hold) Commit(scope *sched.Scope, st *store.Step) error {
 	h.unspent("commit")
 	st.Claim = h.claim
+	h.emit("Send", st)
 	err := h.claims.steps.Commit(scope, st)
 	if err == nil {
+		h.emit("Committed", st)
 		h.spend()
 		return nil
+	}
+	if store.Definite(err) {
+		h.emit("Failed", st)
 	}
 	return fmt.Errorf("commit under %v: %w", h.claim, err)
 }
@@ -46,16 +55,25 @@ func (h *Hold) Free() error {
 	}
 	h.spend()
 	c := h.claims
+	c.emit("GiveUp", h.claim)
 	var err error
 	for range FreeAttempts {
 		if _, _, err = c.store.Release(nil, h.claim); err == nil {
-			return nil // freed, or lost before
+			c.emit("Freed", h.claim) // or lost before
+			return nil
 		}
 		if stop := c.pause(nil, err); stop != nil {
 			break
 		}
 	}
 	return fmt.Errorf("free %v: %w", h.claim, err)
+}
+
+// emit reports an action of the specification on a step.
+func (h *Hold) emit(action string, st *store.Step) {
+	if s := h.claims.s; s.Traced() {
+		s.Emit(h.claims, action, h.claim, st.Cause)
+	}
 }
 
 func (h *Hold) spend() {

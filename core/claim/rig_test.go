@@ -13,6 +13,7 @@ import (
 	"github.com/millrace-dev/millrace/core/store/memory"
 	"github.com/millrace-dev/millrace/core/store/step"
 	"github.com/millrace-dev/millrace/sim"
+	spec "github.com/millrace-dev/millrace/tla/claim"
 )
 
 func TestMain(m *testing.M) { sim.Main(m) }
@@ -46,6 +47,9 @@ func (r *rig) spawn(ids ...store.InstanceID) {
 		r.NoError(r.engine.Plant(given(id)))
 	}
 	r.seen = r.dump()
+	if r.Traced() {
+		spec.Attach(r.World, r.engine)
+	}
 }
 
 // given is a step that makes a running row at epoch 1.

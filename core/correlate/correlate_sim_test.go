@@ -81,7 +81,7 @@ func TestSimL8AbsenceIsDurableBeforeItIsAnswered(t *testing.T) {
 			node.Crash()
 			r.engine.Crash()
 			if answered == refused {
-				_, err := claim.Sweep(w.Scope(), r.st, w.Scheduler().Now().Add(1))
+				_, err := claim.Sweep(w.Scheduler(), w.Scope(), r.st, w.Scheduler().Now().Add(1))
 				w.NoError(err)
 				end := r.deliver(c, lane, "paid", "k")
 				w.Require(end == refused, "L8.durable", "refused before the crash, %s after it", end)

@@ -84,7 +84,7 @@ func (e *Engine) makeOwners(scope *sched.Scope, p Parts) error {
 		return err
 	}
 	if !e.options.Shared {
-		if _, err := claim.Sweep(scope, p.Store, e.s.Now().Add(always)); err != nil {
+		if _, err := claim.Sweep(e.s, scope, p.Store, e.s.Now().Add(always)); err != nil {
 			return err
 		}
 	}

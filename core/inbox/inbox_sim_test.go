@@ -142,7 +142,7 @@ func TestSimL7CrashedStaysDeliverable(t *testing.T) {
 		node.Go("lane", func() { x.bringUntil(x.lane(w.Scheduler(), 1), delivery(1), 0) })
 		w.Go("supervisor", func() {
 			node.Crash()
-			_, err := claim.Sweep(w.Scope(), x.st, w.Scheduler().Now().Add(time.Hour))
+			_, err := claim.Sweep(w.Scheduler(), w.Scope(), x.st, w.Scheduler().Now().Add(time.Hour))
 			w.NoError(err)
 			w.Node("a").Go("lane again", func() {
 				x.bringUntil(x.lane(w.Scheduler(), 2), delivery(1), 0)

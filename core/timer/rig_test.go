@@ -79,7 +79,7 @@ func (r *rig) build(scope *sched.Scope, o timer.Options) *node {
 		owner := store.Owner{Replica: "node", Lane: id, Incarnation: incarnation}
 		n.claims = append(n.claims, claim.New(r.Scheduler(), r.st, step.NewCommitter(r.Scheduler(), r.st, owner), owner))
 	}
-	_, err = claim.Sweep(scope, r.st, r.Scheduler().Now().Add(time.Hour)) // all earlier claims are void
+	_, err = claim.Sweep(r.Scheduler(), scope, r.st, r.Scheduler().Now().Add(time.Hour)) // all earlier claims are void
 	r.NoError(err)
 	o.Lanes = 2
 	n.timers, err = timer.New(r.Scheduler(), o, r, ownerLane, n.fire)

@@ -109,6 +109,9 @@ type Record struct {
 	Folder     string     `json:"folder,omitempty"`  // the failure folder, with schedule.json in it
 	Hashes     []string   `json:"hashes,omitempty"`  // trace hashes of the first executions, hexadecimal
 	Replay     *Replay    `json:"replay,omitempty"`
+	// Actions counts the events that were actions of a specification, by "Spec.Action", in the process so far; actions
+	// that were never taken are there with 0.
+	Actions map[string]int64 `json:"actions,omitempty"`
 }
 
 // appending keeps records of parallel tests in one process whole.

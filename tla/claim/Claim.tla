@@ -10,9 +10,9 @@
 (*                                                                          *)
 (*   idle -Ask-> asking -Granted-> held -Load-> loaded -Send-> sent -> idle *)
 (*    ^            | Lose             |            |            | Lose      *)
-(*    +--Refused-- unsure             +---GiveUp---+         undecided      *)
-(*    ^                                     |                   |           *)
-(*    +---------------Freed------------- freeing <---Failed-----+           *)
+(*    +--Refused-- unsure             +---GiveUp---+<--Failed- undecided    *)
+(*    ^                                     |                               *)
+(*    +---------------Freed------------- freeing                            *)
 EXTENDS Integers
 
 CONSTANTS
@@ -43,7 +43,7 @@ Newest(o) == started[o[1]] = o[2]
 Idle == [at |-> "idle", inst |-> None, epoch |-> 0, base |-> {}, cause |-> None]
 Dead == [Idle EXCEPT !.at = "dead"]
 
-Places == {"idle", "asking", "unsure", "held", "loaded", "sent", "undecided", "freeing", "dead"}
+Places == {"idle", "asking", "unsure", "held", "loaded", "sent", "undecided", "barred", "freeing", "dead"}
 Names == {Name(o) : o \in Owners} \cup {Nobody}
 
 Claim(i, owner, epoch) == [inst |-> i, owner |-> owner, epoch |-> epoch]
@@ -58,7 +58,7 @@ Free(claim) == [kind |-> "free", on |-> claim, by |-> Nobody, cause |-> None, ba
 Commit(o) == [kind |-> "commit", on |-> Mine(o), by |-> Name(o), cause |-> task[o].cause, base |-> task[o].base]
 TakeOf(o) == Take(task[o].inst, task[o].epoch - 1, Name(o))
 
-Wanted(i) == \E c \in Causes : c \notin state[i]   \* somebody has a request for the instance
+Open(done) == \E c \in Causes : c \notin done   \* somebody has a request for an instance with this snapshot
 
 Init ==
   /\ row = [i \in Insts |-> [owner |-> Nobody, epoch |-> 0]]
@@ -77,7 +77,7 @@ Fault == faults < MaxFaults /\ faults' = faults + 1
 
 \* It reads the head of the row, nothing else, and asks for the claim when nobody has it.
 Ask(o, i) ==
-  /\ task[o].at = "idle" /\ Newest(o) /\ Wanted(i)
+  /\ task[o].at = "idle" /\ Newest(o) /\ Open(state[i])
   /\ row[i].owner = Nobody
   /\ task' = [task EXCEPT ![o] = [Idle EXCEPT !.at = "asking", !.inst = i, !.epoch = row[i].epoch + 1]]
   /\ net' = net \cup {Take(i, row[i].epoch, Name(o))}
@@ -105,10 +105,9 @@ LoseTake(o) ==
   /\ net' \in {net, net \ {TakeOf(o)}}
   /\ UNCHANGED <<row, state, history, carried, started, early>>
 
-\* The row still is as it was seen, so the request may land yet: shut it out by moving the epoch past it.
+\* As long as the row is as it was seen the request may land yet: shut it out by moving the epoch past it.
 FenceTake(o) ==
-  /\ task[o].at = "unsure" /\ Holds(TakeOf(o).on)
-  /\ Free(TakeOf(o).on) \notin net
+  /\ task[o].at = "unsure"
   /\ net' = net \cup {Free(TakeOf(o).on)}
   /\ UNCHANGED <<row, state, history, carried, task, started, faults, early>>
 
@@ -126,7 +125,7 @@ Load(o) ==
 
 \* It sends the step that c wants.
 Send(o, c) ==
-  /\ task[o].at = "loaded" /\ c \in Causes \ task[o].base
+  /\ task[o].at = "loaded" /\ c \in Causes /\ c \notin task[o].base
   /\ task' = [task EXCEPT ![o].at = "sent", ![o].cause = c]
   /\ net' = net \cup {[Commit(o) EXCEPT !.cause = c]}
   /\ UNCHANGED <<row, state, history, carried, started, faults, early>>
@@ -140,13 +139,14 @@ Committed(o) ==
 
 \* It is told that the step has no effect: by the store, which drops the request,
 \* or, after the answer was lost, because the row does not carry the claim and has no record of the step.
+\* A claim that is still held may be used again; one that is lost can only be given up.
 Failed(o) ==
   /\ \/ task[o].at = "sent"
      \/ task[o].at = "undecided" /\ ~Holds(Mine(o))
   /\ IF Holds(Mine(o)) THEN Fault ELSE UNCHANGED faults
   /\ Record(o) \notin history[task[o].inst]
-  /\ task' = [task EXCEPT ![o] = [Idle EXCEPT !.at = "freeing", !.inst = task[o].inst, !.epoch = task[o].epoch]]
-  /\ net' = (IF task[o].at = "sent" THEN net \ {Commit(o)} ELSE net) \cup {Free(Mine(o))}
+  /\ task' = [task EXCEPT ![o].at = IF Holds(Mine(o)) THEN "loaded" ELSE "barred", ![o].cause = None]
+  /\ net' = IF task[o].at = "sent" THEN net \ {Commit(o)} ELSE net
   /\ UNCHANGED <<row, state, history, carried, started, early>>
 
 LoseCommit(o) ==
@@ -157,15 +157,14 @@ LoseCommit(o) ==
 
 \* Nothing is known: it shuts its own step out before it reads what became of it.
 FenceCommit(o) ==
-  /\ task[o].at = "undecided" /\ Holds(Mine(o))
-  /\ Free(Mine(o)) \notin net
+  /\ task[o].at = "undecided"
   /\ net' = net \cup {Free(Mine(o))}
   /\ UNCHANGED <<row, state, history, carried, task, started, faults, early>>
 
 \* Every other exit gives the claim back: a guard refused, a panic, a claim found lost.
 GiveUp(o) ==
-  /\ task[o].at \in {"held", "loaded"}
-  /\ IF Holds(Mine(o)) /\ Causes # task[o].base THEN Fault ELSE UNCHANGED faults
+  /\ task[o].at \in {"held", "loaded", "barred"}
+  /\ IF Holds(Mine(o)) /\ Open(task[o].base) THEN Fault ELSE UNCHANGED faults
   /\ task' = [task EXCEPT ![o] = [Idle EXCEPT !.at = "freeing", !.inst = task[o].inst, !.epoch = task[o].epoch]]
   /\ net' = net \cup {Free(Mine(o))}
   /\ UNCHANGED <<row, state, history, carried, started, early>>
@@ -179,7 +178,6 @@ Freed(o) ==
 \* No answer: it asks again.
 FreeAgain(o) ==
   /\ task[o].at = "freeing" /\ Holds(Mine(o))
-  /\ Free(Mine(o)) \notin net
   /\ net' = net \cup {Free(Mine(o))}
   /\ UNCHANGED <<row, state, history, carried, task, started, faults, early>>
 
@@ -231,32 +229,29 @@ Drop(r) ==
   /\ net' = net \ {r}
   /\ UNCHANGED <<row, state, history, carried, task, started, early>>
 
-Land(r) == LandTake(r) \/ LandFree(r) \/ LandCommit(r)
-
 \* ---- the sweep (L4) ------------------------------------------------------
 
-\* Somebody who is not dead believes in the claim of the row, or is about to.
+\* Somebody who is not dead believes in a claim, or is about to.
 Acts(o) == task[o].at \notin {"idle", "dead"}
-Alive(i) == \E o \in Owners : Acts(o) /\ Mine(o) = ClaimOf(i)
+Alive(c) == \E o \in Owners : Acts(o) /\ Mine(o) = c
 
-\* It frees what it has observed. It may be early: clocks lie, and steps may take long.
-Sweep(i) ==
-  /\ row[i].owner # Nobody
-  /\ Free(ClaimOf(i)) \notin net
-  /\ IF Alive(i) THEN Fault /\ early' = TRUE ELSE UNCHANGED <<faults, early>>
-  /\ net' = net \cup {Free(ClaimOf(i))}
+\* It frees a claim that it has observed, maybe long ago. It may be early: clocks lie, and steps may take long.
+Sweep(c) ==
+  /\ c \in carried
+  /\ IF Holds(c) /\ Alive(c) THEN Fault /\ early' = TRUE ELSE UNCHANGED <<faults, early>>
+  /\ net' = net \cup {Free(c)}
   /\ UNCHANGED <<row, state, history, carried, task, started>>
 
 \* ---- behaviors -----------------------------------------------------------
 
 Proceed(o) ==
   \/ \E i \in Insts : Ask(o, i)
-  \/ Granted(o) \/ Lost(o) \/ FenceTake(o)
-  \/ Load(o) \/ (\E c \in Causes : Send(o, c)) \/ Committed(o) \/ FenceCommit(o)
+  \/ Granted(o) \/ Lost(o) \/ (FenceTake(o) /\ Holds(TakeOf(o).on))
+  \/ Load(o) \/ (\E c \in Causes : Send(o, c)) \/ Committed(o) \/ (FenceCommit(o) /\ Holds(Mine(o)))
   \/ Freed(o) \/ FreeAgain(o)
-  \/ Refused(o) /\ UNCHANGED faults
-  \/ Failed(o) /\ UNCHANGED faults
-  \/ GiveUp(o) /\ UNCHANGED faults
+  \/ (Refused(o) /\ UNCHANGED faults)
+  \/ (Failed(o) /\ UNCHANGED faults)
+  \/ (GiveUp(o) /\ UNCHANGED faults)
 
 Next ==
   \/ \E o \in Owners :
@@ -266,7 +261,7 @@ Next ==
        \/ GiveUp(o) \/ Freed(o) \/ FreeAgain(o) \/ Crash(o)
   \/ \E l \in Lanes : Restart(l)
   \/ \E r \in net : LandTake(r) \/ LandFree(r) \/ LandCommit(r) \/ Drop(r)
-  \/ \E i \in Insts : Sweep(i)
+  \/ \E c \in carried : Sweep(c)
 
 Spec == Init /\ [][Next]_vars
 
@@ -274,8 +269,8 @@ Spec == Init /\ [][Next]_vars
 Fairness ==
   /\ \A o \in Owners : WF_vars(Proceed(o))
   /\ \A l \in Lanes : WF_vars(Restart(l))
-  /\ WF_vars(\E r \in net : Land(r))
-  /\ \A i \in Insts : WF_vars(Sweep(i) /\ UNCHANGED early)
+  /\ WF_vars(\E r \in net : LandTake(r)) /\ WF_vars(\E r \in net : Holds(r.on) /\ LandFree(r)) /\ WF_vars(\E r \in net : LandCommit(r))
+  /\ \A i \in Insts : WF_vars(Sweep(ClaimOf(i)) /\ Holds(ClaimOf(i)) /\ UNCHANGED early)
 
 FairSpec == Spec /\ Fairness
 
@@ -290,9 +285,8 @@ TypeOK ==
 
 \* A claim is granted once: two owners never act under the same epoch, and while no sweep was early one at most acts.
 L3I1_OneHolder ==
-  \A p, q \in Owners :
-    p # q /\ task[p].at \in {"held", "loaded"} /\ task[q].at \in {"held", "loaded"} /\ task[p].inst = task[q].inst
-      => early /\ task[p].epoch # task[q].epoch
+  LET holders == {o \in Owners : task[o].at \in {"held", "loaded"}} IN
+  \A p, q \in holders : p # q /\ task[p].inst = task[q].inst => early /\ task[p].epoch # task[q].epoch
 
 \* The epoch of a row rises with every change of its owner, and never falls.
 L3I2_EpochRises ==

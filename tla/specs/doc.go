@@ -9,6 +9,7 @@
 //	tla/claim/MCClaim.cfg          a model: exhaustive, seconds; every one gates. MCClaim-live.cfg is another
 //	tla/claim/LargeClaim.cfg       exhaustive too, on demand; its module is MCClaim
 //	tla/claim/SIMClaim.cfg         random behaviors of a larger instance, on demand; its module is MCClaim
+//	tla/claim/TraceClaim.tla, .cfg what trace.go checks executions of the code against (package tla/trace)
 //	tla/claim/mutants/NAME.mutant  a changed specification that must violate the property it names
 //
 // A mutant's first lines say what it does, which property it violates and in which model; a patch follows, in the

@@ -97,6 +97,9 @@ func Read(dir string) (Protocol, error) {
 	}
 	var faults []error
 	for _, c := range configs {
+		if strings.HasPrefix(filepath.Base(c), "Trace") {
+			continue // a binding's
+		}
 		m, err := readModel(c)
 		if err != nil {
 			faults = append(faults, err)

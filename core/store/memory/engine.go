@@ -136,20 +136,33 @@ func (e *Engine) Update(scope *sched.Scope, name string, durable bool, f func(st
 	return t, nil
 }
 
-// land makes the transaction visible, in one step.
+// land makes the transaction visible, in one step, and reports what it did.
 func (e *Engine) land(f func(step.Tx) error) (store.Ticket, error) {
 	e.order.Add(1)
+	t, events, err := e.commit(f)
+	e.report(events)
+	return t, err
+}
+
+func (e *Engine) commit(f func(step.Tx) error) (store.Ticket, []event, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if err := e.refused(); err != nil {
-		return 0, err
+		return 0, nil, err
 	}
 	tx := transaction{view: view{&e.rows}}
 	if err := f(&tx); err != nil {
-		return e.visible, err
+		return e.visible, nil, err
 	}
 	e.apply(tx.writes)
-	return e.visible, nil
+	return e.visible, tx.events, nil
+}
+
+// report tells the listener of a simulation what a commit did. The engine's lock is free: a listener reads the state.
+func (e *Engine) report(events []event) {
+	for _, x := range events {
+		e.s.Emit(e, x.action, x.args...)
+	}
 }
 
 // apply commits the writes at the next position.
@@ -202,14 +215,11 @@ func (e *Engine) lives() int {
 // landLate lands a transaction that its sender has given up. Nobody hears of a refusal.
 func (e *Engine) landLate(x flight) {
 	e.order.Add(1)
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.life != x.life || e.refused() != nil {
+	if e.lives() != x.life {
 		return // a crash takes what was on its way with it
 	}
-	tx := transaction{view: view{&e.rows}}
-	if x.f(&tx) == nil {
-		e.apply(tx.writes)
+	if _, events, err := e.commit(x.f); err == nil {
+		e.report(events)
 	}
 }
 

@@ -73,6 +73,18 @@ type write struct {
 type transaction struct {
 	view
 	writes []write
+	events []event
+}
+
+// event is an action of a specification that takes effect when its transaction commits.
+type event struct {
+	action string
+	args   []any
+}
+
+// Emit implements step.Tracer.
+func (x *transaction) Emit(action string, args ...any) {
+	x.events = append(x.events, event{action, args})
 }
 
 var _ step.Tx = (*transaction)(nil)

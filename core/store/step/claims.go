@@ -43,6 +43,9 @@ func (s *Store) Take(scope *sched.Scope, id store.InstanceID, seen store.Epoch, 
 		}
 		setHead(tx, h)
 		taken = h.Claim
+		if t, traced := tx.(Tracer); traced {
+			t.Emit("LandTake", h.Claim)
+		}
 		return nil
 	})
 	if err != nil {
@@ -62,8 +65,12 @@ func (s *Store) Release(scope *sched.Scope, c store.Claim) (freed bool, t store.
 		if err != nil {
 			return err
 		}
-		if h, done = claim.Freed(h, c); done {
-			setHead(tx, h)
+		if h, done = claim.Freed(h, c); !done {
+			return nil
+		}
+		setHead(tx, h)
+		if t, traced := tx.(Tracer); traced {
+			t.Emit("LandFree", c)
 		}
 		return nil
 	})

@@ -68,6 +68,9 @@ func (c *commit) run() error {
 	c.writeRecord()
 	setHead(c.tx, c.head)
 	setBody(c.tx, c.head.Instance, c.body)
+	if t, traced := c.tx.(Tracer); traced {
+		t.Emit("LandCommit", c.step)
+	}
 	return nil
 }
 

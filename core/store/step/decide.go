@@ -85,6 +85,7 @@ func (c *Committer) Commit(scope *sched.Scope, st *store.Step) error {
 	state.undecided = true
 	_, err := c.store.Commit(scope, st)
 	if errors.Is(err, store.ErrUnknown) {
+		c.emit("LoseCommit", st)
 		err = c.decide(scope, st)
 	}
 	c.settle(st, err)
@@ -125,7 +126,7 @@ func (c *Committer) decide(scope *sched.Scope, st *store.Step) error {
 // no decision.
 func (c *Committer) round(scope *sched.Scope, st *store.Step) (committed bool, err error) {
 	held := asserted(st)
-	if err := c.fence(scope, held); err != nil {
+	if err := c.fence(scope, st, held); err != nil {
 		return false, err
 	}
 	head, seen, err := c.store.Head(scope, held.Instance)
@@ -151,7 +152,8 @@ func (c *Committer) round(scope *sched.Scope, st *store.Step) (committed bool, e
 // fence frees the claim that the step asserts, in a transaction of its own, so that the step can land no more. What
 // became of the fence itself does not matter: the reads that follow tell. Only a store that will never answer again
 // ends the decision.
-func (c *Committer) fence(scope *sched.Scope, held store.Claim) error {
+func (c *Committer) fence(scope *sched.Scope, st *store.Step, held store.Claim) error {
+	c.emit("FenceCommit", st)
 	_, t, err := c.store.Release(scope, held)
 	if err == nil {
 		err = c.store.WaitDurable(scope, t)
@@ -160,6 +162,13 @@ func (c *Committer) fence(scope *sched.Scope, held store.Claim) error {
 		return err
 	}
 	return nil
+}
+
+// emit reports an action of the specification.
+func (c *Committer) emit(action string, st *store.Step) {
+	if c.s.Traced() {
+		c.s.Emit(c, action, st.Claim, st.Cause)
+	}
 }
 
 // asserted is the row's claim that the step compares with: a spawn asserts a row that nobody owns.

@@ -73,6 +73,22 @@ func Inspect(v View) (Dump, error) {
 	return d, nil
 }
 
+// EachHead calls f with the head and the snapshot of each row, by instance.
+func EachHead(v View, f func(h store.Head, snapshot []byte) error) error {
+	return v.Scan(newKey(tagHead), newKey(tagHead).end(), func(key, row []byte) (bool, error) {
+		k := readKey(key)
+		h, err := decodeHead(store.InstanceID(k.text()), row)
+		if err != nil || h.Status == store.Void {
+			return err == nil, err
+		}
+		b, err := getBody(v, h.Instance)
+		if err != nil {
+			return false, err
+		}
+		return true, f(h, b.snapshot)
+	})
+}
+
 func (d *Dump) addHead(v View, k *keyReader, row []byte) error {
 	id := store.InstanceID(k.text())
 	h, err := decodeHead(id, row)

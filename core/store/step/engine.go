@@ -40,6 +40,12 @@ type View interface {
 	Scan(lower, upper []byte, f func(key, value []byte) (bool, error)) error
 }
 
+// Tracer is a Tx of an engine that reports the actions of a specification which a transaction takes, at the moment when
+// its writes become visible. An engine that nobody listens to need not be one.
+type Tracer interface {
+	Emit(action string, args ...any)
+}
+
 // Tx is a view with writes. Later writes of one key win; they may not be read back. The engine copies its arguments.
 type Tx interface {
 	View

@@ -28,7 +28,7 @@ func TestSimL6UnknownIsDecided(t *testing.T) {
 			})
 		}
 		w.Go("sweep", func() {
-			_, err := claim.Sweep(w.Scope(), r.st, w.Scheduler().Now().Add(time.Second))
+			_, err := claim.Sweep(w.Scheduler(), w.Scope(), r.st, w.Scheduler().Now().Add(time.Second))
 			r.refused(err, store.ErrUnavailable, store.ErrUnknown)
 		})
 		w.Finally(r.judge)

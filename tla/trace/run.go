@@ -1,0 +1,188 @@
+package trace
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/millrace-dev/millrace/tla/eval"
+	"github.com/millrace-dev/millrace/tla/value"
+)
+
+// MaxStates bounds the states that are consistent with what was seen; MaxSilent the silent steps between two events.
+const (
+	MaxStates = 4096
+	MaxSilent = 16
+)
+
+// ErrTooManyStates means that too much is hidden: the events say too little to check.
+var ErrTooManyStates = errors.New("trace: too many states are consistent with the events")
+
+// Illegal is the error of an event that the specification does not allow, or of a state that breaks one of its
+// invariants.
+type Illegal struct {
+	Spec   string
+	Action string // or the invariant
+	Text   string // what fails, with values, and the state before
+}
+
+// Error renders the explanation.
+func (e *Illegal) Error() string { return fmt.Sprintf("%s.%s: %s", e.Spec, e.Action, e.Text) }
+
+// ID returns "Spec.Action", which verdicts name.
+func (e *Illegal) ID() string { return e.Spec + "." + e.Action }
+
+// Run checks the events of one execution. It belongs to one goroutine at a time.
+type Run struct {
+	spec   *Spec
+	c      *eval.Ctx
+	states [][]value.Value
+	next   [][]value.Value
+	seen   map[uint64]struct{} // hashes of next, once it has more than one state
+	pins   State
+	err    error
+	emit   func(c *eval.Ctx) bool
+}
+
+// Start begins with the initial states that agree with what is shown.
+func (s *Spec) Start(shown State) (*Run, error) {
+	r := &Run{spec: s, c: eval.NewCtx(&eval.Run{Prog: s.prog}, len(s.Vars)), seen: map[uint64]struct{}{}}
+	r.emit = func(c *eval.Ctx) bool { return r.keep(c.Next) }
+	copy(r.c.Cur, shown)
+	err := s.init.Each(r.c, func(c *eval.Ctx) bool { return r.keep(c.Cur) })
+	if err = errors.Join(err, r.err); err != nil {
+		return nil, fmt.Errorf("start %s: %w", s.Name, err)
+	}
+	if len(r.next) == 0 {
+		return nil, &Illegal{s.Name, "Init", "no initial state has the values shown:\n" + s.text(shown)}
+	}
+	r.turn()
+	return r, r.judge()
+}
+
+// Step takes one event: the action with its arguments leads to a state with the values shown. The error is *Illegal, or
+// says that the specification could not be evaluated. After an error the run is over.
+func (r *Run) Step(action string, args []value.Value, shown State) error {
+	st := r.spec.steps[action]
+	if st == nil {
+		return &Illegal{r.spec.Name, action, "the specification has no such action"}
+	}
+	if r.spec.silent != nil {
+		if err := r.silently(); err != nil {
+			return err
+		}
+	}
+	for _, cur := range r.states {
+		if err := r.take(st, cur, args, shown); err != nil {
+			return err
+		}
+	}
+	if len(r.next) == 0 {
+		return r.spec.explain(action, args, shown, r.states)
+	}
+	r.turn()
+	r.spec.taken[action].Add(1)
+	return r.judge()
+}
+
+// take adds the successors of cur under st that have the values shown to next.
+func (r *Run) take(st *eval.Step, cur []value.Value, args []value.Value, shown State) error {
+	r.c.Cur = cur
+	if shown == nil {
+		clear(r.c.Next)
+	} else {
+		copy(r.c.Next, shown)
+	}
+	if err := st.Each(r.c, args, r.emit); err != nil {
+		return fmt.Errorf("take %s.%s: %w", r.spec.Name, st.Name, err)
+	}
+	return r.err
+}
+
+// silently adds what silent steps lead to.
+func (r *Run) silently() error {
+	for range MaxSilent {
+		before := len(r.states)
+		for _, cur := range r.states {
+			r.keep(cur)
+		}
+		for _, cur := range r.states {
+			if err := r.take(r.spec.silent, cur, nil, nil); err != nil {
+				return err
+			}
+		}
+		r.turn()
+		if len(r.states) == before {
+			break
+		}
+	}
+	return nil
+}
+
+// keep adds a state to next, unless it is there. It reports true to stop the enumeration, after an error.
+func (r *Run) keep(vals []value.Value) bool {
+	for i, v := range vals {
+		if v == nil {
+			r.err = &Illegal{r.spec.Name, r.spec.Vars[i], "the action does not assign this variable"}
+			return true
+		}
+	}
+	if len(r.next) > 0 {
+		if len(r.seen) == 0 {
+			r.seen[hash(r.next[0])] = struct{}{}
+		}
+		h := hash(vals)
+		if _, again := r.seen[h]; again {
+			return false
+		}
+		r.seen[h] = struct{}{}
+	}
+	if len(r.next) >= MaxStates {
+		r.err = ErrTooManyStates
+		return true
+	}
+	r.next = append(r.next, append(make([]value.Value, 0, len(vals)), vals...))
+	return false
+}
+
+// turn makes next the states.
+func (r *Run) turn() {
+	r.states, r.next = r.next, r.states[:0]
+	clear(r.seen)
+}
+
+// hash is a fingerprint of a state.
+func hash(vals []value.Value) uint64 {
+	var h uint64
+	for i, v := range vals {
+		h = value.Mix(h ^ v.Hash() + uint64(i))
+	}
+	return h
+}
+
+// judge drops the states that break an invariant; when none is left, that is an illegal event too.
+func (r *Run) judge() error {
+	for _, x := range r.spec.invariants {
+		kept := r.states[:0]
+		var broken []value.Value
+		for _, vals := range r.states {
+			r.c.Cur = vals
+			ok, err := x.x.Holds(r.c)
+			if err != nil {
+				return fmt.Errorf("evaluate invariant %s.%s: %w", r.spec.Name, x.name, err)
+			}
+			if ok {
+				kept = append(kept, vals)
+			} else {
+				broken = vals
+			}
+		}
+		if len(kept) == 0 {
+			return &Illegal{r.spec.Name, x.name, "the invariant does not hold in the state\n" + r.spec.text(broken)}
+		}
+		r.states = kept
+	}
+	return nil
+}
+
+// States returns how many states are consistent with the events so far.
+func (r *Run) States() int { return len(r.states) }
