@@ -31,9 +31,10 @@ func newBench(t *testing.T, o engine.Options) *bench {
 	st, _ := memory.Open(s, memory.Options{})
 	b.st = st
 	nothing := func(*sched.Scope, flow.Call) (*feel.Context, error) { return feel.NewContext(), b.fails }
+	flows := definitions(t, "sum.bpmn", "remind.bpmn", "route.bpmn", "charge.bpmn")
 	e, err := engine.New(s, b.scope, o, engine.Parts{
 		Store:    st,
-		Package:  engine.Package{Deployment: "d1", Flows: definitions(t, "sum.bpmn", "remind.bpmn", "route.bpmn"), Channels: channels},
+		Package:  engine.Package{Deployment: "d1", Flows: flows, Channels: channelsOf(flows)},
 		Handlers: map[string]engine.Handler{"work": nothing, "add": sumUp},
 		Send:     func(*sched.Scope, store.Emission) error { return nil },
 	})

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -51,6 +52,10 @@ var channels = []engine.Channel{
 	{Name: "add", Message: "add"},
 	{Name: "remind", Flow: "remind"},
 	{Name: "route", Flow: "route"},
+	{Name: "charge", Flow: "charge"},
+	{Name: "keep", Message: "add", Buffer: time.Hour},
+	{Name: "hear", Flow: "heard"},
+	{Name: "late", Flow: "late"},
 	{Name: "brief", Flow: "route", Keep: time.Millisecond},
 }
 
@@ -63,6 +68,7 @@ type outside struct {
 	begun  time.Time
 
 	emitted map[string][]byte // payload by id
+	targets string            // of what was emitted, in order
 	calls   map[string]int    // handler calls by instance and token
 	fails   func(flow.Call) error
 }
@@ -80,7 +86,7 @@ func (x *outside) node(scope *sched.Scope, o engine.Options) *engine.Engine {
 		var err error
 		e, err = engine.New(x.Scheduler(), scope, o, engine.Parts{
 			Store:    x.st,
-			Package:  engine.Package{Deployment: "d1", Flows: x.flows, Channels: channels},
+			Package:  engine.Package{Deployment: "d1", Flows: x.flows, Channels: channelsOf(x.flows)},
 			Handlers: map[string]engine.Handler{"add": x.add, "work": x.work},
 			Send:     x.receive,
 		})
@@ -90,6 +96,13 @@ func (x *outside) node(scope *sched.Scope, o engine.Options) *engine.Engine {
 		x.expect(err, store.ErrUnavailable, store.ErrUnknown)
 		x.NoError(x.Scheduler().Sleep(scope, "start again", time.Second))
 	}
+}
+
+// channelsOf are those whose flow is there.
+func channelsOf(flows []*flow.Definition) []engine.Channel {
+	return slices.DeleteFunc(slices.Clone(channels), func(c engine.Channel) bool {
+		return c.Flow != "" && !slices.ContainsFunc(flows, func(d *flow.Definition) bool { return d.ID() == c.Flow })
+	})
 }
 
 // expect fails on an error that is none of these.
@@ -139,6 +152,7 @@ func (x *outside) receive(_ *sched.Scope, e store.Emission) error {
 		x.Require(string(before) == string(e.Payload), "L11.id", "emission %s is %s, and was %s", id, e.Payload, before)
 	}
 	x.emitted[id] = e.Payload
+	x.targets += e.Target + " "
 	x.Require(x.durable(e.Instance).Emitted >= e.Sequence, "L11.I2", "emission %s left, and its step is not durable", id)
 	return nil
 }

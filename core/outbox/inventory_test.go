@@ -7,7 +7,7 @@ import (
 
 var _ = inventory.Owner("L11", "outbox", (*outbox.Sender)(nil),
 	inventory.Sim("L11/every-emission-arrives-in-order", "L11/nothing-leaves-before-its-commit-is-durable",
-		"L11/silent-receiver-times-out"),
+		"L11/silent-receiver-times-out", "L11/thrown-messages-arrive-once-through-power-cuts"),
 	inventory.Model("L11/model"),
 	inventory.Mutant("send-before-commit", "emissions are sent before the commit that wrote them is durable",
 		inventory.RejectedBy("L11/every-emission-arrives-in-order", "assertion L11.I2"),

@@ -7,7 +7,8 @@ import (
 
 var _ = inventory.Owner("L10", "timers", (*timer.Timers)(nil),
 	inventory.Sim("L10/due-timer-fires-once", "L10/overdue-fires-after-restart", "L10/busy-lane-delays-its-own-timers-only",
-		"L10/armed-timer-is-noticed", "L10/refusals-back-off", "L10/timer-of-a-flow-fires-once-through-power-cuts"),
+		"L10/armed-timer-is-noticed", "L10/refusals-back-off", "L10/timer-of-a-flow-fires-once-through-power-cuts",
+		"L10/boundary-or-completion-through-power-cuts"),
 	inventory.Model("L10/model"),
 	inventory.Mutant("remove-before-commit", "a timer counts as fired when it is offered, not when its step committed",
 		inventory.RejectedBy("L10/due-timer-fires-once", "assertion L10.once")),
