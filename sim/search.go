@@ -1,6 +1,10 @@
 package sim
 
-import "github.com/millrace-dev/millrace/core/sched"
+import (
+	"slices"
+
+	"github.com/millrace-dev/millrace/core/sched"
+)
 
 // search visits every schedule, depth first. Sleep sets (Godefroid 1996) keep it from completing two executions
 // that differ only in the order of independent steps: exactly one complete execution per Mazurkiewicz
@@ -10,24 +14,36 @@ import "github.com/millrace-dev/millrace/core/sched"
 // what it announced, so steps that touch several objects need no special rule. Steps that change objects
 // of the same owner conflict when that owner has an invariant, because the invariant sees the states in between.
 type search struct {
-	stack []*choicePoint
+	stack []*choicePoint // beyond its length are points to be used again
 	pos   int
 	last  *choicePoint // the choice whose step is running
 	plain bool         // without sleep sets: every schedule; judges the search in its own tests
+
+	// With a bound, schedules that preempt more often are left out, and sleep sets are off: what they would leave out may be the
+	// only one of its kind within the bound.
+	bounded bool
+	bound   int
+	cut     bool // something was left out
 }
 
-// choicePoint is one choice on the current path.
+// choicePoint is one choice on the current path. Its slices are used again by the next point in its place: only deeper points,
+// which are gone by then, refer to them.
 type choicePoint struct {
 	data  bool
 	n     uint64
 	value uint64
 
 	tasks  []int32 // candidates
+	first  int     // which is tried first; the others follow in a circle
+	tried  int     // how many were, or need not be
 	chosen int
 	asleep []sleeper // need not be tried here
 	done   []sleeper // have been tried here
 	foot   footprint // everything the chosen task's step did, over all explored continuations
 	step   footprint // what it did this time
+
+	spent int // preemptions before
+	free  int // the candidate that is no preemption, or -1: none is one
 }
 
 // sleeper is a task whose next step leads to nothing new until a conflicting step happens.
@@ -41,10 +57,25 @@ func (s *search) begin(w *World, _ uint64) {
 	w.always, w.footprints = true, true
 }
 
+// push returns the point of a new choice.
+func (s *search) push() *choicePoint {
+	if n := len(s.stack); n < cap(s.stack) {
+		s.stack = s.stack[:n+1]
+		if p := s.stack[n]; p != nil {
+			return p
+		}
+	} else {
+		s.stack = append(s.stack, nil)
+	}
+	p := &choicePoint{}
+	s.stack[len(s.stack)-1] = p
+	return p
+}
+
 func (s *search) pick(w *World, n int) int {
 	s.finishStep(w)
 	if s.pos == len(s.stack) {
-		s.stack = append(s.stack, s.arrive(w, n))
+		s.arrive(w, n)
 	}
 	p := s.stack[s.pos]
 	s.pos++
@@ -66,32 +97,56 @@ func (s *search) finishStep(w *World) {
 }
 
 // arrive makes the choice point of a state reached for the first time.
-func (s *search) arrive(w *World, n int) *choicePoint {
-	p := &choicePoint{tasks: make([]int32, n)}
+func (s *search) arrive(w *World, n int) {
+	b := s.last
+	p := s.push()
+	p.data, p.spent, p.free = false, 0, -1
+	p.tasks, p.asleep, p.done, p.foot = p.tasks[:0], p.asleep[:0], p.done[:0], p.foot[:0]
+	p.first, p.tried = 0, 0
 	for i := range n {
-		p.tasks[i] = -1
-		if t := w.candidate(i); t != nil {
-			p.tasks[i] = t.id
+		p.tasks = append(p.tasks, candidateID(w, i))
+		if t := w.candidate(i); t != nil && (t.state == fresh || t.op == sched.OpYield) {
+			p.first = i // probably a step that touches nothing: see next
 		}
 	}
-	if b := s.last; b != nil && !s.plain {
+	if b != nil {
 		ran := b.tasks[b.chosen]
-		for _, list := range [][]sleeper{b.asleep, b.done} {
-			for _, x := range list {
-				if x.id != ran && !x.foot.conflicts(b.step) {
-					p.asleep = append(p.asleep, x)
-				}
-			}
+		p.free = slices.Index(p.tasks, ran)
+		p.spent = b.spent + b.price(b.chosen)
+		if !s.plain {
+			p.inherit(b.asleep, ran, b.step)
+			p.inherit(b.done, ran, b.step)
 		}
 	}
-	p.chosen = p.nextAwake(0)
-	return p
+	p.chosen = s.nextAwake(p)
 }
 
-// nextAwake returns the first candidate from index on that must be tried, or -1.
-func (p *choicePoint) nextAwake(from int) int {
-	for i := from; i < len(p.tasks); i++ {
-		if !contains(p.asleep, p.tasks[i]) {
+// price is the number of preemptions that choosing a candidate is.
+func (p *choicePoint) price(i int) int {
+	if p.free >= 0 && p.free != i {
+		return 1
+	}
+	return 0
+}
+
+// inherit keeps the sleepers asleep that the step which led here does not wake.
+func (p *choicePoint) inherit(list []sleeper, ran int32, step footprint) {
+	for _, x := range list {
+		if x.id != ran && !x.foot.conflicts(step) {
+			p.asleep = append(p.asleep, x)
+		}
+	}
+}
+
+// nextAwake returns the next candidate that must be tried, or -1.
+func (s *search) nextAwake(p *choicePoint) int {
+	for ; p.tried < len(p.tasks); p.tried++ {
+		i := (p.first + p.tried) % len(p.tasks)
+		switch {
+		case s.bounded && p.spent+p.price(i) > s.bound:
+			s.cut = true
+		case !contains(p.asleep, p.tasks[i]):
+			p.tried++
 			return i
 		}
 	}
@@ -109,7 +164,8 @@ func contains(list []sleeper, id int32) bool {
 
 func (s *search) draw(_ *World, n uint64) uint64 {
 	if s.pos == len(s.stack) {
-		s.stack = append(s.stack, &choicePoint{data: true, n: n})
+		p := s.push()
+		p.data, p.n, p.value = true, n, 0
 	}
 	p := s.stack[s.pos]
 	s.pos++
@@ -121,8 +177,7 @@ func (s *search) advance(w *World) bool {
 	s.finishStep(w)
 	s.last = nil
 	for len(s.stack) > 0 {
-		p := s.stack[len(s.stack)-1]
-		if p.next() {
+		if s.next(s.stack[len(s.stack)-1]) {
 			return true
 		}
 		s.stack = s.stack[:len(s.stack)-1]
@@ -130,7 +185,7 @@ func (s *search) advance(w *World) bool {
 	return false
 }
 
-func (p *choicePoint) next() bool {
+func (s *search) next(p *choicePoint) bool {
 	if p.data {
 		p.value++
 		return p.value < p.n && p.value < maxDraw
@@ -138,10 +193,25 @@ func (p *choicePoint) next() bool {
 	if p.chosen < 0 {
 		return false
 	}
-	p.done = append(p.done, sleeper{p.tasks[p.chosen], p.foot})
-	p.foot = nil
-	p.chosen = p.nextAwake(p.chosen + 1)
+	if len(p.foot) == 0 && !s.plain {
+		return false // the step touched nothing, so it may as well come first: what others do here, they do after it
+	}
+	p.retire()
+	p.chosen = s.nextAwake(p)
 	return p.chosen >= 0
+}
+
+// retire moves the chosen candidate to those that were tried.
+func (p *choicePoint) retire() {
+	tried := sleeper{p.tasks[p.chosen], p.foot}
+	n := len(p.done)
+	if n == cap(p.done) {
+		p.done, p.foot = append(p.done, tried), nil
+		return
+	}
+	p.done = p.done[:n+1]
+	p.foot = p.done[n].foot[:0] // of an earlier point in this place
+	p.done[n] = tried
 }
 
 // unbounded reports whether the path holds a draw that is too wide to enumerate: then no search is complete.
@@ -156,171 +226,3 @@ func (s *search) unbounded() bool {
 
 // maxDraw is the widest data choice that a search enumerates.
 const maxDraw = 4096
-
-// footprint is what a step touched: object<<2 | mode, sorted by insertion; steps are small.
-type footprint []uint32
-
-const (
-	modeRead uint32 = iota
-	modeAdd         // commutes with other adds
-	modeWrite
-)
-
-// Objects of the simulator itself in footprints.
-const (
-	footClock uint32 = iota
-	footAlloc
-	footExternal
-)
-
-const (
-	footNode  uint32 = 1 << 8  // + index of the node: a step of its tasks reads it, its crash writes it
-	footOwner uint32 = 1 << 16 // + index of the owner; 0: the check, when it has an invariant of its own
-	footTask  uint32 = 1 << 18 // + id of a task: who leads its rendezvous writes it
-)
-
-const footObject uint32 = 1 << 20
-
-func (f footprint) add(x uint32) footprint {
-	for _, y := range f {
-		if y == x {
-			return f
-		}
-	}
-	return append(f, x)
-}
-
-func (f footprint) union(g footprint) footprint {
-	for _, x := range g {
-		f = f.add(x)
-	}
-	return f
-}
-
-func (f footprint) conflicts(g footprint) bool {
-	for _, x := range f {
-		for _, y := range g {
-			if x>>2 != y>>2 {
-				continue
-			}
-			a, b := x&3, y&3
-			if a == modeWrite || b == modeWrite || a != b {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-func (w *World) touchMode(o *object, mode uint32) {
-	w.foot = w.foot.add((footObject+o.hook.ID)<<2 | mode)
-	if mode != modeRead {
-		w.touchOwner(o)
-	}
-}
-
-// touchOwner makes a change visible to the invariants that may read it: that of the object's owner, and those of the
-// check, which may read everything.
-func (w *World) touchOwner(o *object) {
-	if o.owner > 0 {
-		w.foot = w.foot.add((footOwner+uint32(o.owner))<<2 | modeWrite)
-	}
-	if w.watched {
-		w.foot = w.foot.add(footOwner<<2 | modeWrite)
-	}
-}
-
-func (w *World) touch(h *sched.Hook, write bool) {
-	mode := modeRead
-	if write {
-		mode = modeWrite
-	}
-	w.touchMode(w.objectOf(h), mode)
-}
-
-func (w *World) touchClock(write bool) {
-	mode := modeRead
-	if write {
-		mode = modeWrite
-	}
-	w.foot = w.foot.add(footClock<<2 | mode)
-}
-
-// touchArms notes what a select depends on: whether each arm was ready, and on unbuffered channels that the task is
-// nobody's partner any more.
-func (w *World) touchArms(t *task) {
-	for i := range t.arms {
-		o := w.objectOf(t.arms[i].H)
-		w.touch(t.arms[i].H, o.unbuffered())
-	}
-}
-
-// tread adds an operation to the footprint of the running step.
-func (w *World) tread(h *sched.Hook, op sched.Op, result uint64) {
-	o := w.objectOf(h)
-	switch op {
-	case sched.OpRead, sched.OpWrite:
-		w.treadCell(o, op == sched.OpWrite)
-		return
-	case sched.OpChoose:
-		return // explored by value
-	case sched.OpSend, sched.OpRecv:
-		if t := w.current; t.met { // its partner's step did it
-			t.met = false
-			w.foot = w.foot.add((footTask + uint32(t.id)) << 2) // a read
-			return
-		}
-	case sched.OpExternal:
-		w.foot = w.foot.add(footExternal<<2 | modeWrite)
-		return
-	case sched.OpWGAdd:
-		// Joins commute. So do adds to a group, but for one that starts at zero: a Done before it would panic.
-		if int64(result) > 0 && int64(o.n) == int64(result) && w.current.h == h {
-			w.touchMode(o, modeWrite)
-			return
-		}
-		w.touchMode(o, modeAdd)
-		return
-	case sched.OpLoad, sched.OpGet, sched.OpLen, sched.OpDone, sched.OpWGWait, sched.OpSubscribe:
-		w.touchMode(o, modeRead)
-		return
-	default:
-	}
-	w.touchMode(o, w.modeOf(o, op, result))
-}
-
-// modeOf is the mode of an operation whose effect depends on what it did: what failed or found nothing to do only read, and
-// what read locks do commutes.
-func (w *World) modeOf(o *object, op sched.Op, result uint64) uint32 {
-	failed := result == 0
-	switch op {
-	case sched.OpCAS, sched.OpTryLock, sched.OpAcquire, sched.OpOnce, sched.OpSend, sched.OpCancel:
-	case sched.OpRegister, sched.OpSet: // a Notify with a stored permit loses it
-		failed = failed && o.hook.Kind != sched.KindNotify
-	case sched.OpRecv: // 0: closed and empty, 2: nothing there
-		failed = result != 1
-	case sched.OpRLock, sched.OpTryRLock, sched.OpRUnlock:
-		if !failed {
-			return modeAdd
-		}
-	default:
-		failed = false
-	}
-	if failed {
-		return modeRead
-	}
-	return modeWrite
-}
-
-// treadCell: accesses to a Cell are ordered by the operations around them, or else they race and the execution
-// fails. Without vector clocks nobody would notice, so there they count like any other. Invariants see writes.
-func (w *World) treadCell(o *object, write bool) {
-	switch {
-	case !w.clocksOn && write:
-		w.touchMode(o, modeWrite)
-	case !w.clocksOn:
-		w.touchMode(o, modeRead)
-	case write:
-		w.touchOwner(o)
-	}
-}
