@@ -118,11 +118,16 @@ func (c *checker) explore(name string) bool {
 		c.t.Fatal(err)
 	}
 	declared := c.opts.runs
-	if name == searchName {
+	if _, search := searchNamed(name); search {
 		declared = 0
+		if r.Failure == nil {
+			c.t.Logf("check %s: %s: %s", c.id, name, r.Coverage())
+		}
+	}
+	if name == searchName {
 		c.rec.Exhaustive = inventory.Complete
 		if !r.Complete {
-			c.rec.Exhaustive = fmt.Sprintf("not exhaustive: bound %d executions", c.opts.limit)
+			c.rec.Exhaustive = r.Coverage()
 		}
 	}
 	c.rec.Strategies = append(c.rec.Strategies, inventory.Strategy{Name: name, Declared: declared, Executed: r.Executions, Distinct: r.Distinct, Complete: r.Complete})
@@ -150,7 +155,7 @@ const repeated = 3
 // twice runs the first executions again, with a trace and identity checks: another hash means that something beside
 // the schedule decides what happens.
 func (c *checker) twice(name string) {
-	if name == searchName {
+	if _, search := searchNamed(name); search {
 		return
 	}
 	o := c.opts

@@ -21,6 +21,7 @@ type options struct {
 	cores      int
 	limit      int           // executions of a search, after which it is not exhaustive
 	stall      time.Duration // wall time without a finished execution that counts as real blocking
+	rounds     int           // how often a search is done from the start: for measuring
 	hashes     int           // trace hashes of that many executions go into the record
 	at         caller        // the test that runs the check, for what ends the process
 	everyTrace bool          // the events of every execution are checked
@@ -34,7 +35,9 @@ type Option func(*options)
 // Runs sets the number of executions of each sampling strategy. The default is 100.
 func Runs(n int) Option { return func(o *options) { o.runs = max(n, 1) } }
 
-// Strategies sets the sampling strategies by name: random, pos, surw, urw, rff, pct (depth 2), pct3, pct5, …. The default is random and pct3.
+// Strategies sets the sampling strategies by name: random, pos, surw, urw, rff, pct (depth 2), pct3, pct5, …,
+// portfolio (all of these but rff, mixed), or a search that leaves out schedules with more than N preemptions: dfs0, dfs1, …. The
+// default is random and pct3.
 func Strategies(names ...string) Option { return func(o *options) { o.strategies = names } }
 
 // Steps sets the step bound of one execution. The default is 10,000.
@@ -48,6 +51,10 @@ func WithoutRaces() Option { return func(o *options) { o.races = false } }
 
 // Executions bounds a search, which then reports "not exhaustive". The default is 2,000,000.
 func Executions(n int) Option { return func(o *options) { o.limit = n } }
+
+// Repeat does a search n times from the start, in one world, for measuring: a small program's search is over before the
+// world is warm.
+func Repeat(n int) Option { return func(o *options) { o.rounds = max(n, 1) } }
 
 // Seed sets the seed of a check. The default is 1, so that every run of a test explores the same.
 func Seed(seed uint64) Option { return func(o *options) { o.seed = seed } }
@@ -72,7 +79,8 @@ func (o *options) fromEnvironment() error {
 	for _, field := range strings.Fields(os.Getenv("MILLRACE_SIM")) {
 		key, value, _ := strings.Cut(field, "=")
 		if key == "strategy" {
-			if _, err := strategyNamed(value, measured{}); err != nil && value != searchName {
+			_, search := searchNamed(value)
+			if _, err := strategyNamed(value, measured{}); err != nil && !search {
 				return fmt.Errorf("MILLRACE_SIM: %w", err)
 			}
 			o.strategies = []string{value}
@@ -112,9 +120,6 @@ func (o *options) String() string {
 	return text
 }
 
-// searchName is the exhaustive strategy's name.
-const searchName = "dfs"
-
 // strategyNamed returns a sampling strategy.
 func strategyNamed(name string, m measured) (strategy, error) {
 	switch {
@@ -126,6 +131,8 @@ func strategyNamed(name string, m measured) (strategy, error) {
 		return &pos{}, nil
 	case name == "rff":
 		return newRFF(), nil
+	case name == portfolioName:
+		return newPortfolio(m), nil
 	case name == "pct":
 		return &pct{depth: 2, length: m.length}, nil
 	case strings.HasPrefix(name, "pct"):
@@ -133,7 +140,7 @@ func strategyNamed(name string, m measured) (strategy, error) {
 			return &pct{depth: d, length: m.length}, nil
 		}
 	}
-	return nil, fmt.Errorf("unknown strategy %q: random, pos, surw, urw, rff, pct, pct<depth>, %s", name, searchName)
+	return nil, fmt.Errorf("unknown strategy %q: random, pos, surw, urw, rff, portfolio, pct, pct<depth>, %s, %[2]s<preemptions>", name, searchName)
 }
 
 // Detecting reports whether Go's race detector sees the program's memory as the program orders it: the build of `verify race`.

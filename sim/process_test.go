@@ -86,7 +86,7 @@ func records(t *testing.T, test string, env ...string) ([]inventory.Record, stri
 
 // Every strategy finds the planted programs; each schedule gives the same verdict and hash in another process.
 func TestSchedulesReplayInAFreshProcess(t *testing.T) {
-	for _, strategy := range []string{"random", "pct", "pct3", "pos", searchName} {
+	for _, strategy := range append(samplers, searchName, searchName+"2") {
 		t.Run(strategy, func(t *testing.T) {
 			t.Parallel()
 			out := "MILLRACE_OUT=" + t.TempDir()
@@ -114,21 +114,29 @@ func TestSchedulesReplayInAFreshProcess(t *testing.T) {
 	}
 }
 
-// The same seed gives the same executions on one core, on two, and in another process.
+// samplers are the names of all sampling strategies.
+var samplers = []string{"random", "pct", "pct3", "pos", "surw", "urw", "rff", portfolioName}
+
+// The same seed gives the same executions on one core, on two, and in another process, under every strategy.
 func TestHashesDependOnTheSeedAlone(t *testing.T) {
-	hashes := func(bounds string) []string {
-		found, text := records(t, "TestSimRepeatable", "MILLRACE_SIM=hashes=40 "+bounds)
-		if len(found) != 1 || !found[0].Passed || len(found[0].Hashes) != 80 {
-			t.Fatalf("%+v\n%s", found, text)
-		}
-		return found[0].Hashes
-	}
-	one, two, three := hashes("cores=1"), hashes("cores=2"), hashes("cores=2 seed=9")
-	if !slices.Equal(one, two) {
-		t.Error("one core and two give different executions")
-	}
-	if slices.Equal(one, three) {
-		t.Error("another seed gives the same executions")
+	for _, strategy := range samplers {
+		t.Run(strategy, func(t *testing.T) {
+			t.Parallel()
+			hashes := func(bounds string) []string {
+				found, text := records(t, "TestSimRepeatable", "MILLRACE_SIM=hashes=40 strategy="+strategy+" "+bounds)
+				if len(found) != 1 || !found[0].Passed || len(found[0].Hashes) != 40 {
+					t.Fatalf("%+v\n%s", found, text)
+				}
+				return found[0].Hashes
+			}
+			one, two, three := hashes("cores=1"), hashes("cores=2"), hashes("cores=2 seed=9")
+			if !slices.Equal(one, two) {
+				t.Error("one core and two give different executions")
+			}
+			if slices.Equal(one, three) {
+				t.Error("another seed gives the same executions")
+			}
+		})
 	}
 }
 

@@ -15,6 +15,7 @@ type Result struct {
 	Distinct   int    // different traces
 	Pruned     int    // executions of a search that ended early because they led to nothing new
 	Complete   bool   // a search that visited everything
+	Bound      string // what a search that is not complete was bounded by
 	Points     uint64 // scheduling points passed
 	Elapsed    time.Duration
 	Hashes     []uint64 // of the first executions
@@ -48,8 +49,8 @@ func explore(id, name string, body func(*World), o *options) (Result, error) {
 	if batons {
 		o.cores = 1 // the detector counts for the process
 	}
-	if name == searchName {
-		return searchAll(id, body, o), nil
+	if bound, ok := searchNamed(name); ok {
+		return searchAll(id, name, bound, body, o), nil
 	}
 	m := measureFor(name, id, body, o)
 	if _, err := strategyNamed(name, m); err != nil {
@@ -71,13 +72,20 @@ func measureFor(name, id string, body func(*World), o *options) measured {
 	case name == "surw" || name == "urw":
 		return measured{profile: measureProfile(id, body, o)}
 	case strings.HasPrefix(name, "pct"):
-		w := newWorld(id, body, o)
-		defer w.drain()
-		execute(w, &randomWalk{}, derive(o.seed, "measure", 0))
-		return measured{length: len(w.schedule)}
+		return measured{length: measureLength(id, body, o)}
+	case name == portfolioName:
+		return measured{length: measureLength(id, body, o), profile: measureProfile(id, body, o)}
 	default:
 		return measured{}
 	}
+}
+
+// measureLength counts the choices of one random execution.
+func measureLength(id string, body func(*World), o *options) int {
+	w := newWorld(id, body, o)
+	defer w.drain()
+	execute(w, &randomWalk{}, derive(o.seed, "measure", 0))
+	return len(w.schedule)
 }
 
 func newWorld(id string, body func(*World), o *options) *World {
@@ -229,45 +237,4 @@ func driveMost(w *World, begin func() bool, end func()) (whole bool) {
 	}()
 	<-done
 	return whole
-}
-
-// searchAll runs the exhaustive strategy, on one core.
-func searchAll(id string, body func(*World), o *options) Result {
-	started := time.Now()
-	w := newWorld(id, body, o)
-	guard := watch(w)
-	defer guard.end()
-	defer w.drain()
-	s := &search{}
-	r := Result{Strategy: searchName}
-	seen := map[uint64]struct{}{}
-	more := true
-	drive(w, func() bool {
-		if more && r.Executions+r.Pruned < o.limit {
-			w.reset(s, 0)
-			return true
-		}
-		return false
-	}, func() {
-		if w.pruned {
-			r.Pruned++
-		} else {
-			r.Executions++
-			seen[w.hash] = struct{}{}
-			if len(r.Hashes) < o.hashes {
-				r.Hashes = append(r.Hashes, w.hash)
-			}
-		}
-		switch {
-		case w.failed:
-			r.Failure = w.failure(searchName, 0, r.Executions-1)
-			more = false
-		case s.unbounded():
-			more = false
-		case !s.advance(w):
-			r.Complete, more = true, false
-		}
-	})
-	r.Distinct, r.Points, r.Elapsed = len(seen), w.points, time.Since(started)
-	return r
 }

@@ -153,13 +153,13 @@ func (s site) printSearch(rows []bench.SearchRow) {
 	}
 	var table [][]string
 	for _, r := range rows {
-		verdict := "optimal"
+		verdict := "ok"
 		if r.Missed {
 			verdict = "MISSED"
 		}
-		table = append(table, []string{r.Program, harness.Count(r.Executions), harness.Count(r.Optimum), harness.Count(r.Pruned), fmt.Sprint(r.Complete), verdict})
+		table = append(table, []string{r.Program, harness.Count(r.Executions), harness.Count(r.Optimum), harness.Count(r.Pruned), fmt.Sprint(r.Complete), harness.Count(int(r.PerSecond)), bar("≥", r.MinPerSecond), verdict})
 	}
-	s.Table([]string{"exhaustive search", "executions", "traces", "cut short", "complete", ""}, table)
+	s.Table([]string{"exhaustive search", "executions", "traces", "cut short", "complete", "executions/s", "", ""}, table)
 }
 
 // missed names the first row that misses its bar.
@@ -171,7 +171,8 @@ func (r simReport) missed() error {
 	}
 	for _, row := range r.Search {
 		if row.Missed {
-			return fmt.Errorf("%s: %d executions, complete %t, want %d: %w", row.Program, row.Executions, row.Complete, row.Optimum, errFound)
+			return fmt.Errorf("%s: %d executions, complete %t, want %d; %.0f a second, want %.0f: %w", row.Program, row.Executions, row.Complete, row.Optimum,
+				row.PerSecond, row.MinPerSecond, errFound)
 		}
 	}
 	for _, row := range r.SCT {

@@ -1,0 +1,135 @@
+package sim
+
+import (
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/millrace-dev/millrace/core/sched"
+)
+
+// lostUpdate is two increments that are not atomic, and a draw that decides nothing.
+func lostUpdate(w *World) {
+	x := sched.NewUint64(w.Scheduler(), "x", 0)
+	for range 2 {
+		w.Go("increment", func() { x.Store(x.Load() + 1) })
+	}
+	w.Choose("nothing", 3)
+	w.Join()
+	w.Require(x.Peek() == 2, "lost", "the counter is %d", x.Peek())
+}
+
+// What a strategy found replays: the same verdict and hash, in this process; TestSchedulesReplayInAFreshProcess does it in
+// another.
+func TestEveryStrategysFailureReplays(t *testing.T) {
+	o := newOptions(nil)
+	for _, strategy := range append(samplers, "pct10", searchName, searchName+"1") {
+		r, err := Explore("x", strategy, lostUpdate, Runs(500))
+		if err != nil || r.Failure == nil || r.Failure.Verdict() != "assertion lost" {
+			t.Errorf("%s: %+v, %v", strategy, r, err)
+			continue
+		}
+		w, replayed := again("x", lostUpdate, &o, r.Failure.Choices, false)
+		if !w.failed || w.hash != r.Failure.Hash || replayed.diverged != 0 {
+			t.Errorf("%s: verdict %s with hash %x, found with %x, diverged at %d", strategy, w.verdict, w.hash, r.Failure.Hash, replayed.diverged)
+		}
+	}
+}
+
+// Every strategy's executions leave neither goroutines nor memory behind, however many there are.
+func TestEveryStrategyLeavesNothingBehind(t *testing.T) {
+	goroutines := runtime.NumGoroutine()
+	heap := func(strategy string, runs int) uint64 {
+		r, err := Explore("x", strategy, storeOf(1), Runs(runs))
+		if err != nil || !r.Complete || r.Executions != runs {
+			t.Fatal(r, err)
+		}
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	for _, strategy := range samplers {
+		early := heap(strategy, 1000)
+		if late := heap(strategy, 20_000); late > early+1<<20 {
+			t.Errorf("%s: %d bytes of heap after 1,000 executions, %d after 20,000", strategy, early, late)
+		}
+	}
+	if now := runtime.NumGoroutine(); now > goroutines {
+		t.Errorf("%d goroutines before, %d after", goroutines, now)
+	}
+}
+
+// adders is n tasks with k additions each: every order is another trace.
+func adders(n, k int) func(*World) {
+	return func(w *World) {
+		x := sched.NewUint64(w.Scheduler(), "x", 0)
+		for range n {
+			w.Go("add", func() {
+				for range k {
+					x.Add(1)
+				}
+			})
+		}
+	}
+}
+
+func TestSearchSaysHowFarItCame(t *testing.T) {
+	for _, row := range []struct {
+		strategy, want string
+		body           func(*World)
+		opts           []Option
+	}{
+		{"dfs", "complete, 6 executions", adders(2, 2), nil},
+		{"dfs", "not exhaustive: bound 5 executions", adders(2, 2), []Option{Executions(5)}},
+		{"dfs", "not exhaustive: bound draws of more than 4096 values", func(w *World) { w.Choose("wide", 5000) }, nil},
+		{"dfs", "complete, 6 executions", func(w *World) { w.Choose("a", 3); w.Choose("b", 2) }, nil},
+		{"dfs0", "not exhaustive: bound 0 preemptions", adders(2, 2), nil},
+		{"dfs1", "not exhaustive: bound 1 preemptions", adders(2, 2), nil},
+		{"dfs9", "complete", adders(2, 2), nil}, // every schedule: without sleep sets there are more than traces
+	} {
+		r, err := Explore("x", row.strategy, row.body, row.opts...)
+		if got := r.Coverage(); err != nil || r.Failure != nil || !strings.HasPrefix(got, row.want) {
+			t.Errorf("%s: %s, want %s, %+v, %v", row.strategy, got, row.want, r.Failure, err)
+		}
+		if strings.HasPrefix(row.want, "complete") != r.Complete {
+			t.Errorf("%s: complete %t", row.strategy, r.Complete)
+		}
+	}
+}
+
+// The bound is raised step by step, so what is found first needs as many preemptions as the bound, and no bound below finds it.
+func TestBoundedSearchFindsTheFewestPreemptions(t *testing.T) {
+	if r, err := Explore("x", "dfs0", lostUpdate); err != nil || r.Failure != nil {
+		t.Errorf("without a preemption: %+v, %v", r.Failure, err)
+	}
+	r, err := Explore("x", "dfs3", lostUpdate)
+	if err != nil || r.Failure == nil {
+		t.Fatalf("with up to three: %+v, %v", r, err)
+	}
+	o := newOptions(nil)
+	w := newWorld("x", lostUpdate, &o)
+	defer w.drain()
+	g := &guided{follow: &replay{choices: r.Failure.Choices}}
+	if execute(w, g, 0); !w.failed || g.preempts != 1 {
+		t.Errorf("verdict %s with %d preemptions, want 1", w.verdict, g.preempts)
+	}
+}
+
+// A fetch-and-add program has no execution that is cut short: neither starts nor ends of tasks branch.
+func TestSearchOfAddsCutsNothingShort(t *testing.T) {
+	for _, row := range []struct{ tasks, adds, want int }{{2, 1, 2}, {2, 4, 70}, {3, 1, 6}, {3, 2, 90}, {4, 1, 24}} {
+		r, err := Explore("x", searchName, adders(row.tasks, row.adds))
+		if err != nil || !r.Complete || r.Executions != row.want || r.Pruned != 0 {
+			t.Errorf("%d×%d: %d executions and %d cut short, complete %t, %v", row.tasks, row.adds, r.Executions, r.Pruned, r.Complete, err)
+		}
+	}
+}
+
+func TestNamesThatAreNoStrategy(t *testing.T) {
+	for _, name := range []string{"", "dfs-1", "dfsx", "dfs100", "pctx", "pct0", "rff2"} {
+		if _, err := Explore("x", name, lostUpdate); err == nil {
+			t.Errorf("%q was accepted", name)
+		}
+	}
+}
