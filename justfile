@@ -78,7 +78,11 @@ lint *args:
 tla *args:
     @go run ./cmd/verify tla "$@"
 
-# primitives and structures against the bare standard library: [rounds=N] [--check]
+# the profile that the node is compiled with, made anew
+profile *args:
+    @go run ./cmd/verify profile "$@"
+
+# primitives and structures against the bare standard library: [FILTER] [rounds=N] [--check]
 bench-sched *args:
     @go run ./cmd/verify bench-sched "$@"
 

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/millrace-dev/millrace/core/sched/bench"
 )
@@ -16,7 +18,7 @@ func runBenchSched(ctx context.Context, args []string) int {
 }
 
 func benchSched(ctx context.Context, args []string) error {
-	a, err := grammar{keys: []string{"rounds"}}.parse(args)
+	a, err := grammar{words: 1, keys: []string{"rounds"}, flags: []string{"--here"}}.parse(args)
 	if err != nil {
 		return err
 	}
@@ -28,7 +30,13 @@ func benchSched(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	pairs := bench.Pairs()
+	if !a.flags["--here"] {
+		return s.asTheNodeIsBuilt(ctx, "bench-sched", append(args, "--here"))
+	}
+	pairs := slices.DeleteFunc(bench.Pairs(), func(p bench.Pair) bool { return !strings.Contains(p.Name, a.word()) })
+	if len(pairs) == 0 {
+		return usagef("no pair has %q in its name", a.word())
+	}
 	p := s.NewProgress("bench-sched", len(pairs))
 	var rows []bench.Row
 	for _, pair := range pairs {

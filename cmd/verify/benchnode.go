@@ -87,12 +87,12 @@ type sample struct{ rate, cpu, alloc float64 }
 func benchBody(ctx context.Context, root, bin string, size int, step func()) (nodeRow, error) {
 	var node, ceiling []sample
 	for round := range benchRounds {
-		x, err := benchRound(ctx, root, bin, true, size, round)
+		x, err := benchRound(ctx, root, bin, []string{"run"}, size, round)
 		if err != nil {
 			return nodeRow{}, fmt.Errorf("node: %w", err)
 		}
 		step()
-		y, err := benchRound(ctx, root, bin, false, size, round)
+		y, err := benchRound(ctx, root, bin, nil, size, round)
 		if err != nil {
 			return nodeRow{}, fmt.Errorf("ceiling: %w", err)
 		}
@@ -118,8 +118,8 @@ func median[T any](all []T, of func(T) float64) float64 {
 	return values[len(values)/2]
 }
 
-// benchRound runs one program on fresh data.
-func benchRound(ctx context.Context, root, bin string, node bool, size, round int) (out sample, err error) {
+// benchRound runs one program on fresh data: the node, when it is given its command and flags, or else the ceiling.
+func benchRound(ctx context.Context, root, bin string, node []string, size, round int) (out sample, err error) {
 	dir, err := os.MkdirTemp("", "millrace-bench-")
 	if err != nil {
 		return out, err
@@ -130,15 +130,16 @@ func benchRound(ctx context.Context, root, bin string, node bool, size, round in
 		return out, err
 	}
 	cmd := exec.CommandContext(ctx, bin+"ceiling", address, filepath.Join(dir, "ledger.ndjson"))
-	if node {
-		cmd = exec.CommandContext(ctx, bin+"millrace", "run", "--data", dir, "--listen", address, filepath.Join(root, "bench", "orders"))
+	if node != nil {
+		args := slices.Concat(node, []string{"--data", dir, "--listen", address, filepath.Join(root, "bench", "orders")})
+		cmd = exec.CommandContext(ctx, bin+"millrace", args...)
 	}
 	if err := cmd.Start(); err != nil {
 		return out, err
 	}
 	defer func() {
-		err = errors.Join(err, cmd.Process.Kill())
-		_ = cmd.Wait() // it was killed: the error says so
+		err = errors.Join(err, cmd.Process.Signal(os.Interrupt))
+		_ = cmd.Wait() // it was interrupted: the error says so
 	}()
 	b := &load{base: "http://" + address, size: size, round: round}
 	if err := b.await(ctx); err != nil {
