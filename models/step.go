@@ -106,7 +106,7 @@ func (s *Step) Commit(in StepInput) StepAnswer {
 func (r *StepRow) assert(in StepInput) StepAnswer {
 	answer := r.Claim.Commit(in.Owner, in.Epoch, in.Ends)
 	if in.Spawn {
-		*r = StepRow{Claim: r.Claim}
+		*r = StepRow{Claim: r.Claim, Emissions: r.Emissions, Emitted: r.Emitted}
 		if answer = r.Spawn(in.Epoch); answer == ClaimDone && in.Ends {
 			r.Status = ClaimEnded
 		}
@@ -170,6 +170,17 @@ func (s *Step) write(in StepInput, row StepRow) {
 func (s *Step) Deliver(id string, n int) {
 	row := s.Row(id)
 	row.Emissions = slices.Clone(row.Emissions[min(n, len(row.Emissions)):])
+}
+
+// Vacate makes void an instance that has ended and whose delivery is forgotten, at the next epoch, and reports whether it did.
+// The numbers of emissions go on.
+func (s *Step) Vacate(id, delivery string) bool {
+	row := s.Row(id)
+	if _, seen := s.Receipts[delivery]; seen || row.Status != ClaimEnded || row.Owner != 0 {
+		return false
+	}
+	s.Rows[id] = &StepRow{Claim: Claim{Status: ClaimVoid, Epoch: row.Epoch + 1}, Emissions: row.Emissions, Emitted: row.Emitted}
+	return true
 }
 
 // Collect removes an instance that has ended and whose emissions have left, and reports whether it did. Records stay.

@@ -7,7 +7,7 @@ import (
 	"github.com/millrace-dev/millrace/core/store"
 )
 
-// The claim of a row is a state machine of four edges. Every store adapter takes them in the transaction that
+// The claim of a row is a state machine of five edges. Every store adapter takes them in the transaction that
 // writes the row, so that nothing happens between the comparison and the write.
 //
 //	           ┌──────────────────Taken (nobody, e) → (me, e+1)──────────────────┐
@@ -17,6 +17,7 @@ import (
 //	   └─Freed: void───┘    └──┘ Freed                                           │
 //	                   ▲                                                         │
 //	                   └───────────Committed (owner, e) → (nobody, e+1)──────────┘
+//	ended, e ─Vacated─▶ void, e+1
 
 // Taken is the edge of Take: it compares the row's claim with (nobody, seen) and gives it to me at the next epoch.
 func Taken(h store.Head, seen store.Epoch, me store.Owner, now time.Time) (store.Head, error) {
@@ -48,6 +49,15 @@ func Committed(h store.Head, c store.Claim, status store.Status) (store.Head, er
 		return h, fmt.Errorf("commit under %v, row is %v:%d: %w", c, h.Owner, h.Epoch, store.ErrFenced)
 	}
 	h.Status = status
+	return release(h), nil
+}
+
+// Vacated is the edge of Vacate: a row that has ended becomes void at the next epoch, and its instance may be spawned again.
+func Vacated(h store.Head) (store.Head, error) {
+	if !h.Status.Terminal() || !h.Owner.Nobody() {
+		return h, fmt.Errorf("vacate %q, which is %v under %v: %w", h.Instance, h.Status, h.Owner, store.ErrConflict)
+	}
+	h.Status = store.Void
 	return release(h), nil
 }
 

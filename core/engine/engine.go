@@ -46,7 +46,7 @@ type laneState struct {
 	owner     store.Owner
 	claims    *claim.Claims
 	committer *step.Committer
-	respawns  int // spawns in the place of an instance that has ended and whose delivery was forgotten
+	respawns  int // messages kept so far
 }
 
 // New puts an engine together and starts it. It takes an incarnation from the store and, unless the store is shared, frees

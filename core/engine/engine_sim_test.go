@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/millrace-dev/millrace/core/engine"
+	"github.com/millrace-dev/millrace/core/store"
 	"github.com/millrace-dev/millrace/core/store/memory"
 	"github.com/millrace-dev/millrace/sim"
 )
@@ -56,6 +57,39 @@ func (x *outside) received(id string) bool {
 		}
 	}
 	return false
+}
+
+// A delivery whose id was forgotten comes twice at once, to two lanes. One of them starts its instance anew; both are answered
+// with the end of that one, and not with what the other lane has taken away.
+func TestSimL7ForgottenDeliveryOnTwoLanes(t *testing.T) {
+	flows := definitions(t, "sum.bpmn", "remind.bpmn", "route.bpmn")
+	sim.Check(t, "L7/forgotten-delivery-on-two-lanes", func(w *sim.World) {
+		x := newOutside(w, flows, memory.Options{})
+		e := x.node(w.Scope(), engine.Options{Lanes: 2})
+		running := func() *engine.Engine { return e }
+		d := message("brief-and-wait", "d", "", integer("amount", 5))
+		first := x.transport(w.Scope(), d, running)
+		_, _, err := x.st.Expire(w.Scope(), store.InboxSpace, w.Scheduler().Now().Add(time.Hour), 100)
+		w.NoError(err)
+		var replies []engine.Reply
+		for range 2 {
+			w.Go("transport", func() {
+				r, err := e.Deliver(w.Scope(), d)
+				w.Require(err == nil, "L7.forgotten", "not answered: %v", err)
+				replies = append(replies, r)
+			})
+		}
+		w.Join()
+		anew := 0
+		for _, r := range replies {
+			w.Require(r.Outcome == engine.Completed && string(r.Result) == string(first.Result), "L7.forgotten", "answered with %+v, at first with %+v", r, first)
+			if !r.Duplicate {
+				anew++
+			}
+		}
+		w.Require(anew == 1, "L7.forgotten", "started anew %d times: %+v", anew, replies)
+		e.Close()
+	}, sim.Runs(300), sim.Steps(40_000))
 }
 
 // settle ends the engine and requires that everything has come to its end.

@@ -44,9 +44,10 @@ func (e *Engine) keep(l *laneState, q *request, message Message) reply {
 			return again(err)
 		}
 		st.Claim.Epoch = 0
-		l.respawns++
-		st.Cause = fmt.Sprintf("%s/%d", st.Cause, l.respawns)
 	}
+	// Epochs of a row that is collected begin again: no record of an earlier message under this id must decide about this one.
+	l.respawns++
+	st.Cause = fmt.Sprintf("%s/%d", st.Cause, l.respawns)
 	switch err := l.committer.Commit(e.work, st); {
 	case err == nil:
 	case !store.Definite(err):

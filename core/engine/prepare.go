@@ -147,14 +147,13 @@ func (e *Engine) spawn(l *laneState, q *request, message Message) laneStep {
 	if err != nil {
 		return at(failed(fmt.Errorf("%w: %w", ErrStore, err)))
 	}
-	cause, epoch := q.cause(), head.Epoch
+	epoch := head.Epoch
 	if head.Status != store.Absent && head.Status != store.Void {
-		if anew, r := e.forgotten(q, head); !anew {
+		var r reply
+		var anew bool
+		if epoch, anew, r = e.forgotten(q, head); !anew {
 			return at(r)
 		}
-		// The row is gone, so epochs begin again; the record of the first life must not decide about this one.
-		l.respawns++
-		cause, epoch = fmt.Sprintf("%s/%d", cause, l.respawns), 0
 	}
 	d := e.catalog.flows[pin{e.catalog.deployment, q.channel.Flow}]
 	start := q.channel.Message
@@ -170,27 +169,28 @@ func (e *Engine) spawn(l *laneState, q *request, message Message) laneStep {
 		result.HoldKey(message.Key)
 	}
 	return e.transact(l, &transaction{
-		q: q, cause: cause, instance: id, deployment: e.catalog.deployment, flow: d.ID(), result: result,
+		q: q, cause: q.cause(), instance: id, deployment: e.catalog.deployment, flow: d.ID(), result: result,
 		spawn: &store.Claim{Instance: id, Owner: l.owner, Epoch: epoch}, inbox: true, message: message,
 	})
 }
 
 // forgotten looks whether a delivery whose instance exists is a new one: the channel keeps ids for a time only, the inbox has
-// forgotten this one, and its instance has ended. Then the old row makes room. Otherwise the delivery is answered.
-func (e *Engine) forgotten(q *request, head store.Head) (bool, reply) {
+// forgotten this one, and its instance has ended. Then the old row makes room, at the epoch that is returned. Otherwise the
+// delivery is answered.
+func (e *Engine) forgotten(q *request, head store.Head) (store.Epoch, bool, reply) {
 	if q.channel.Keep == 0 || !head.Status.Terminal() {
-		return false, e.duplicate(q, head.Instance)
+		return 0, false, e.duplicate(q, head.Instance)
 	}
 	if r, seen := e.seen(q); seen {
-		return false, r
+		return 0, false, r
 	}
-	switch _, err := e.store.Collect(e.work, head.Instance); {
+	switch epoch, _, err := e.store.Vacate(e.work, head.Instance, q.delivery); {
 	case err == nil:
-		return true, reply{}
-	case errors.Is(err, store.ErrConflict), errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrUnknown):
-		return false, again(err) // another lane was first, its emissions have not left, or nobody knows: look again
+		return epoch, true, reply{}
+	case errors.Is(err, store.ErrConflict), errors.Is(err, store.ErrUnknown):
+		return 0, false, again(err) // another lane was first, or nobody knows: look again
 	default:
-		return false, failed(fmt.Errorf("%w: %w", ErrStore, err))
+		return 0, false, failed(fmt.Errorf("%w: %w", ErrStore, err))
 	}
 }
 

@@ -57,6 +57,7 @@ var channels = []engine.Channel{
 	{Name: "hear", Flow: "heard"},
 	{Name: "late", Flow: "late"},
 	{Name: "brief", Flow: "route", Keep: time.Millisecond},
+	{Name: "brief-and-wait", Flow: "route", Keep: time.Minute, Ack: engine.OnComplete, Timeout: time.Minute},
 }
 
 // outside is what is not part of a node: the store, the receiver of emissions and the transports' own memory.

@@ -7,7 +7,7 @@ import (
 
 var _ = inventory.Owner("L7", "inbox", (*inbox.Inbox)(nil),
 	inventory.Sim("L7/effect-once", "L7/lost-answers-and-crash", "L7/refused-stays-deliverable", "L7/crashed-stays-deliverable",
-		"L7/duplicate-needs-a-receipt", "L7/absence-is-durable"),
+		"L7/duplicate-needs-a-receipt", "L7/absence-is-durable", "L7/forgotten-delivery-on-two-lanes"),
 	inventory.Model("L7/inbox-against-model"),
 	inventory.Linear("L7/deliveries-are-linearizable", "L7/deliveries-are-linearizable-on-the-real-runtime"),
 	inventory.Mutant("mark-before-commit", "a delivery is marked as seen in a commit before its step",

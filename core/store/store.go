@@ -68,6 +68,12 @@ type Steps interface {
 	// Recorded reports whether the record exists, in exactly this form.
 	Recorded(scope *sched.Scope, r Record) (bool, Ticket, error)
 
+	// Vacate makes void the terminal row of an instance whose delivery the inbox has forgotten, at the next epoch, which it
+	// returns: the delivery may start the instance anew there. Epochs and the numbers of emissions go on, so that nothing of
+	// the old life stands for something of the new one. ErrConflict when the row has not ended, is claimed, or the inbox
+	// remembers the delivery: then somebody has just started it anew.
+	Vacate(scope *sched.Scope, id InstanceID, forgotten Delivery) (Epoch, Ticket, error)
+
 	// Collect removes a terminal row that nobody owns and whose emissions have all left the outbox, and leaves its
 	// records. ErrConflict when it is not so.
 	Collect(scope *sched.Scope, id InstanceID) (Ticket, error)

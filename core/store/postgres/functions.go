@@ -48,7 +48,7 @@ begin
         update instances i
         set status = u.status, replica = '', lane = 0, incarnation = 0, since = 0, epoch = i.epoch + 1,
             snapshot = u.snapshot, result = u.result, emitted = i.emitted + u.emits,
-            generation = case when u.high = 0 then i.generation when u.low > i.generation then u.high else refuse('MR004') end
+            generation = case when u.high = 0 then i.generation when u.low > i.generation then u.high else -1 end
         from unnest(p_id, p_replica, p_lane, p_incarnation, p_epoch, p_spawn, p_status, p_snapshot, p_result, p_low, p_high, p_emits)
             as u(id, replica, lane, incarnation, epoch, spawn, status, snapshot, result, low, high, emits)
         where not u.spawn and i.id = u.id
@@ -69,7 +69,7 @@ begin
         if n < p_spawns then
             update instances i
             set status = u.status, epoch = i.epoch + 1, deployment = u.deployment, flow = u.flow,
-                snapshot = u.snapshot, result = u.result, generation = u.high, emitted = u.emits
+                snapshot = u.snapshot, result = u.result, generation = u.high, emitted = i.emitted + u.emits
             from unnest(p_id, p_epoch, p_spawn, p_status, p_deployment, p_flow, p_snapshot, p_result, p_high, p_emits)
                 as u(id, epoch, spawn, status, deployment, flow, snapshot, result, high, emits)
             where u.spawn and u.epoch > 0 and i.id = u.id and i.status = 1 and i.epoch = u.epoch;
@@ -97,6 +97,10 @@ begin
         end if;
     end if;
     if cardinality(w_instance) > 0 then
+        perform 1 from instances where id = any(p_id) and generation < 0; -- marked above: the loss of a claim and a duplicate are told first
+        if found then
+            perform refuse('MR004');
+        end if;
         insert into waits (instance, generation, element, channel, key, due, data)
         select * from unnest(w_instance, w_generation, w_element, w_channel, w_key, w_due, w_data);
     end if;

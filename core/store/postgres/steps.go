@@ -101,6 +101,25 @@ func (s *Store) Recorded(scope *sched.Scope, r store.Record) (bool, store.Ticket
 	return found, durable, nil
 }
 
+const sqlVacate = `
+update instances
+set status = 1, epoch = epoch + 1, deployment = '', flow = '', snapshot = '', result = '', generation = 0
+where id = $1 and status >= 3 and replica = '' and lane = 0 and incarnation = 0
+	and not exists (select from inbox where channel = $2 and inbox.id = $3)
+returning epoch`
+
+// Vacate implements [store.Steps].
+func (s *Store) Vacate(scope *sched.Scope, id store.InstanceID, forgotten store.Delivery) (store.Epoch, store.Ticket, error) {
+	var epoch int64
+	err := s.call(scope, &call{sql: sqlVacate, writes: true, args: []any{name(id), name(forgotten.Channel), name(forgotten.ID)}, each: func(r pgx.Rows) error {
+		return r.Scan(&epoch)
+	}})
+	if err == nil && epoch == 0 {
+		err = fmt.Errorf("row has not ended, is claimed, or its delivery is remembered: %w", store.ErrConflict)
+	}
+	return store.Epoch(epoch), durable, wrap(err, "vacate", id)
+}
+
 const sqlCollect = `
 delete from instances
 where id = $1 and status >= 3 and replica = '' and lane = 0 and incarnation = 0

@@ -110,7 +110,11 @@ func (c *commit) assertInbox() error {
 
 func (c *commit) readBody() error {
 	if c.step.Spawn {
-		c.body = body{deployment: c.step.Deployment, flow: c.step.Flow}
+		emitted, err := emittedBefore(c.tx, c.head.Instance)
+		if err != nil {
+			return err
+		}
+		c.body = body{deployment: c.step.Deployment, flow: c.step.Flow, emitted: emitted}
 	} else {
 		b, err := getBody(c.tx, c.head.Instance)
 		if err != nil {
@@ -120,6 +124,15 @@ func (c *commit) readBody() error {
 	}
 	c.body.snapshot, c.body.result = c.step.Snapshot, c.step.Result
 	return nil
+}
+
+// emittedBefore is the number of the last emission of an earlier life; see Vacate.
+func emittedBefore(v View, id store.InstanceID) (uint64, error) {
+	if _, ok, err := v.Get(bodyKey(id)); err != nil || !ok {
+		return 0, err
+	}
+	b, err := getBody(v, id)
+	return b.emitted, err
 }
 
 func (c *commit) closeWaits() error {
@@ -279,6 +292,34 @@ func (s *Store) Collect(scope *sched.Scope, id store.InstanceID) (store.Ticket, 
 		return nil
 	})
 	return t, wrap(err, "collect", id)
+}
+
+// Vacate implements [store.Steps].
+func (s *Store) Vacate(scope *sched.Scope, id store.InstanceID, forgotten store.Delivery) (epoch store.Epoch, t store.Ticket, err error) {
+	t, err = s.engine.Update(scope, "vacate", false, func(tx Tx) error {
+		h, err := getHead(tx, id)
+		if err != nil {
+			return err
+		}
+		if h, err = claim.Vacated(h); err != nil {
+			return err
+		}
+		switch _, err := getRow(tx, store.InboxSpace, receiptKey(forgotten)); {
+		case err == nil:
+			return fmt.Errorf("delivery %q on %q is remembered: %w", forgotten.ID, forgotten.Channel, store.ErrConflict)
+		case ignoreNotFound(err) != nil:
+			return err
+		}
+		b, err := getBody(tx, id)
+		if err != nil {
+			return err
+		}
+		setHead(tx, h)
+		setBody(tx, id, body{emitted: b.emitted})
+		epoch = h.Epoch
+		return nil
+	})
+	return epoch, t, wrap(err, "vacate", id)
 }
 
 // emissionsLeft refuses while an emission is still in the outbox: the numbers of a later instance of this id begin at one

@@ -35,7 +35,7 @@ func Sequences(outer *testing.T, differ func(what string), open func(t *rapid.T)
 		m.st, m.show = open(t)
 		t.Repeat(map[string]func(*rapid.T){
 			"take": m.take, "take again": m.take, "release": m.release, "commit": m.commit, "commit again": m.commit,
-			"deliver": m.deliver, "collect": m.collect, "": m.check,
+			"deliver": m.deliver, "collect": m.collect, "vacate": m.vacate, "": m.check,
 		})
 	})
 	return cases
@@ -215,4 +215,14 @@ func (m *machine) collect(t *rapid.T) {
 	id := drawID(t)
 	_, err := m.st.Collect(nil, store.InstanceID(id))
 	m.same(t, "collect", err == nil, m.model.Collect(id))
+}
+
+// vacate names a delivery that the inbox remembers, or one that it does not.
+func (m *machine) vacate(t *rapid.T) {
+	id, delivery := drawID(t), rapid.SampledFrom([]string{"forgotten", "forgotten", "1", "2"}).Draw(t, "delivery")
+	epoch, _, err := m.st.Vacate(nil, store.InstanceID(id), store.Delivery{Channel: "c", ID: delivery})
+	m.same(t, "vacate", err == nil, m.model.Vacate(id, delivery))
+	if err == nil {
+		m.same(t, "vacated at", uint64(epoch), m.model.Row(id).Epoch)
+	}
 }

@@ -90,6 +90,9 @@ func modeled(m *models.Step) picture {
 		}
 		shown := *row
 		shown.Emissions = nil
+		if row.Status == models.ClaimVoid {
+			shown.Emitted = 0 // kept for the next life, and shown by none
+		}
 		if len(shown.Waits) == 0 {
 			shown.Waits = nil
 		}

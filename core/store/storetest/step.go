@@ -226,6 +226,31 @@ func collectTerminal(f *fixture) {
 	f.same(f.head("i"), store.Head{Claim: store.Claim{Instance: "i"}})
 }
 
+func vacateForgotten(f *fixture) {
+	f.spawn("i")
+	forgotten := store.Delivery{Channel: "c", ID: "forgotten"}
+	_, _, err := f.st.Vacate(f.scope, "i", forgotten) // it runs
+	f.is(err, store.ErrConflict)
+	_, _, err = f.st.Vacate(f.scope, "absent", forgotten)
+	f.is(err, store.ErrConflict)
+	st := f.step("i")
+	st.Status = store.Completed
+	st.Outbox = []store.Emission{{Target: "r"}}
+	st.Inbox = &store.Receipt{Delivery: store.Delivery{Channel: "c", ID: "remembered"}}
+	f.commit(st)
+	before := f.head("i").Epoch
+	_, _, err = f.st.Vacate(f.scope, "i", st.Inbox.Delivery)
+	f.is(err, store.ErrConflict)
+	epoch, _, err := f.st.Vacate(f.scope, "i", forgotten)
+	f.ok(err)
+	f.same(epoch, before+1)
+	f.same(f.head("i"), store.Head{Claim: store.Claim{Instance: "i", Epoch: epoch}, Status: store.Void})
+	again := f.spawning("i")
+	again.Outbox = []store.Emission{{Target: "r"}}
+	f.commit(again)
+	f.same(len(f.emissions()), 2) // the numbers go on, so the one of the old life is not overwritten
+}
+
 func badArguments(f *fixture) {
 	f.spawn("i")
 	for _, c := range []struct {

@@ -41,6 +41,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"emissions are numbered and leave in order", emissionsInOrder},
 		{"records outlive the row and are forgotten", recordsOutlive},
 		{"collect takes terminal rows only", collectTerminal},
+		{"vacate makes room for a forgotten delivery only", vacateForgotten},
 		{"rows are written, read, listed and deleted", rowsWritten},
 		{"rows expire", rowsExpire},
 		{"receipts expire", receiptsExpire},
