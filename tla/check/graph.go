@@ -129,6 +129,7 @@ func (r *recorder) decide(c *eval.Ctx, atoms []*eval.Atom) (uint32, error) {
 func (r *recorder) begin(c *eval.Ctx, n node) error {
 	r.cur = n
 	r.side.Cur, r.side.Level = n.vals, c.Level
+	r.side.Fix()
 	l, err := r.decide(r.side, r.g.states)
 	if err != nil {
 		return err
@@ -138,6 +139,7 @@ func (r *recorder) begin(c *eval.Ctx, n node) error {
 	r.open = len(r.edges)
 	next := r.side.Next
 	r.side.Next = n.vals
+	r.side.FixNext()
 	l, err = r.decide(r.side, r.g.steps)
 	r.side.Next = next
 	if err != nil {
@@ -150,6 +152,7 @@ func (r *recorder) begin(c *eval.Ctx, n node) error {
 func (r *recorder) edge(c *eval.Ctx, to uint32) error {
 	next := r.side.Next
 	r.side.Next = c.Next
+	r.side.FixNext()
 	l, err := r.decide(r.side, r.g.steps)
 	r.side.Next = next
 	if err != nil {

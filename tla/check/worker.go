@@ -109,6 +109,7 @@ func (w *worker) expand(n node) bool {
 	w.cur, w.succ, w.mixedCur = n, 0, false
 	c.Cur, c.Level, c.Action = n.vals, s.level, -1
 	clear(c.Next)
+	c.Fix()
 	if w.rec != nil {
 		if err := w.rec.begin(c, n); err != nil {
 			s.report(&finding{verdict: Fault, err: err, from: n.id, id: n.id})
@@ -275,8 +276,10 @@ func (w *worker) inModel(vals []value.Value) bool {
 
 // invariants checks predicates of a state and reports the first that fails.
 func (w *worker) invariants(vals []value.Value, id, from uint32, list []named) bool {
+	w.side.Cur = vals
+	w.side.Fix()
+	defer w.side.Free()
 	for i := range list {
-		w.side.Cur = vals
 		ok, err := list[i].x.Holds(w.side)
 		if err == nil && ok {
 			continue
@@ -293,6 +296,11 @@ func (w *worker) invariants(vals []value.Value, id, from uint32, list []named) b
 
 // steps checks properties of the step in c.
 func (w *worker) steps(c *eval.Ctx, id uint32) bool {
+	if len(w.s.m.stepProps) == 0 {
+		return true
+	}
+	c.FixNext()
+	defer c.FreeNext()
 	for i := range w.s.m.stepProps {
 		p := &w.s.m.stepProps[i]
 		ok, err := p.x.Holds(c)

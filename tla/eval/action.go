@@ -106,14 +106,14 @@ func (cp *compiler) actPred(x syntax.Expr, e env, k Act) Act {
 // happens when a refinement substitutes an expression for a variable: some value is taken to exist.
 func optimistic(p Pred) Pred {
 	return func(c *Ctx) (ok bool) {
-		saved, depth, cur, next := c.f, c.depth, c.Cur, c.Next
+		saved, depth, cur, next, fixed := c.f, c.depth, c.Cur, c.Next, c.fixed
 		defer func() {
 			if r := recover(); r != nil {
 				e, is := r.(*Error)
 				if !is || !e.unassigned {
 					panic(r)
 				}
-				c.f, c.depth, c.Cur, c.Next, ok = saved, depth, cur, next, true
+				c.f, c.depth, c.Cur, c.Next, c.fixed, ok = saved, depth, cur, next, fixed, true
 			}
 		}()
 		return p(c)

@@ -268,18 +268,20 @@ func (cp *compiler) compose(x *syntax.Op, e env, k Act) Act {
 	b := cp.act(x.Args[1], e2, func(c *Ctx) bool {
 		saved := c.Cur
 		c.Cur = c.f.s[slot].(*stateBox).s
+		c.Free()
 		stop := k(c)
 		c.Cur = saved
 		return stop
 	})
 	return cp.act(x.Args[0], e, func(c *Ctx) bool {
-		cur, next := c.Cur, c.Next
+		cur, next, fixed := c.Cur, c.Next, c.fixed
+		c.Free()
 		old := c.f.s[slot]
 		c.f.s[slot] = &stateBox{cur}
 		c.Cur = append([]value.Value(nil), next...)
 		c.Next = make([]value.Value, len(next))
 		stop := b(c)
-		c.Cur, c.Next = cur, next
+		c.Cur, c.Next, c.fixed = cur, next, fixed
 		c.f.s[slot] = old
 		return stop
 	})

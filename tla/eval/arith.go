@@ -92,7 +92,7 @@ func Identity(name string, arity int, before func(c *Ctx, v value.Value)) *Built
 			before(c, c.force(f0(c)))
 			return f1(c)
 		}, first, x)
-		n.lvl = max(n.lvl, 1)
+		n.lvl, n.impure = max(n.lvl, 1), true
 		return n
 	}
 	return b

@@ -25,6 +25,7 @@ type compiler struct {
 	late   []*symbol
 	worlds int
 	roots  int
+	cells  map[stateKey]int    // numbers of what is remembered for a fixed state
 	pseudo map[*symbol]*symbol // inside ENABLED: slots for the next values of substituted expressions
 	rec    *actRecorder
 }

@@ -50,6 +50,9 @@ type Ctx struct {
 	memos  map[*recFcn]map[uint64][]memoEntry
 	// frames holds a frame for each compiled root that this goroutine evaluated; it is nil while in use.
 	frames []*Frame
+	fixed  stamps
+	clock  uint64
+	cells  []cell
 }
 
 // Run is the state of a run that specifications can read through TLCGet.

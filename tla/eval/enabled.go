@@ -121,16 +121,17 @@ func (cp *compiler) enabled(x *syntax.Op, e env) node {
 	}
 	cp.rec, cp.pseudo = rec, outer
 	n := predNode(func(c *Ctx) bool {
-		cur, next := c.Cur, c.Next
+		cur, next, fixed := c.Cur, c.Next, c.fixed
+		c.fixed.next = 0
 		if primed {
-			c.Cur = next
+			c.Cur, c.fixed.cur = next, 0
 		}
 		for _, s := range slots {
 			c.f.s[s] = nil
 		}
 		c.Next = make([]value.Value, len(cur))
 		ok := a(c)
-		c.Cur, c.Next = cur, next
+		c.Cur, c.Next, c.fixed = cur, next, fixed
 		return ok
 	})
 	// Which slots the action reads is not tracked, so ENABLED is never a constant.

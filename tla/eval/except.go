@@ -150,6 +150,24 @@ func (cp *compiler) unchanged(x syntax.Expr, e env, at *place) node {
 	if e.primed {
 		loadFail(at.file, at.pos, "UNCHANGED is primed")
 	}
+	if parts, scope := cp.tupleParts(x, e); parts != nil {
+		preds := make([]Pred, len(parts))
+		nodes := make([]node, len(parts))
+		for i, p := range parts {
+			nodes[i] = cp.unchanged(p, scope, at)
+			preds[i] = nodes[i].pred
+		}
+		n := predNode(func(c *Ctx) bool {
+			for _, same := range preds {
+				if !same(c) {
+					return false
+				}
+			}
+			return true
+		}, nodes...)
+		n.lvl = max(n.lvl, 2)
+		return n
+	}
 	e2 := e
 	e2.primed = true
 	a, b := cp.compile(x, e), cp.compile(x, e2)
@@ -161,4 +179,30 @@ func (cp *compiler) unchanged(x syntax.Expr, e env, at *place) node {
 	}, a, b)
 	n.lvl = max(n.lvl, 2)
 	return n
+}
+
+// tupleParts returns the elements of the tuple that x is or names, with their scope.
+func (cp *compiler) tupleParts(x syntax.Expr, e env) ([]syntax.Expr, env) {
+	for range 50 {
+		switch y := strip(x).(type) {
+		case *syntax.Tuple:
+			return y.Elems, e
+		case *syntax.Ref:
+			if isWord(y) || len(y.Parts[len(y.Parts)-1].Args) > 0 || e.sc.lookup(y.Parts[0].Name) == nil {
+				return nil, e
+			}
+			t := cp.resolveRef(y, e)
+			switch {
+			case t.x != nil:
+				x, e = t.x, e.with(t.sc)
+			case t.sym.kind == symDef && t.sym.def != nil && len(t.sym.def.Params) == 0 && t.sym.def.Bounds == nil && t.sym.fc == nil && !t.sym.recursive:
+				x, e = t.sym.def.Body, e.with(t.sym.sc)
+			default:
+				return nil, e
+			}
+		default:
+			return nil, e
+		}
+	}
+	return nil, e
 }

@@ -105,3 +105,81 @@ func (cp *compiler) memoBySlot(n node) node {
 	}
 	return out
 }
+
+// stamps say which states a Ctx is fixed on; zero means that a state may change under the evaluation.
+// What depends on a fixed state alone is evaluated once for it: above all the expressions that a
+// refinement substitutes for variables, which every conjunct of the abstract action reads again.
+type stamps struct{ cur, next uint64 }
+
+// Fix declares that Cur stays as it is until the next call of Fix or Free.
+func (c *Ctx) Fix() {
+	c.clock++
+	c.fixed = stamps{cur: c.clock}
+}
+
+// FixNext declares, after Fix, that Next too stays as it is until the next call of Fix, FixNext or Free.
+func (c *Ctx) FixNext() {
+	c.clock++
+	c.fixed.next = c.clock
+}
+
+// FreeNext takes the declaration about Next back, Free both.
+func (c *Ctx) FreeNext() { c.fixed.next = 0 }
+
+// Free takes the declarations back.
+func (c *Ctx) Free() { c.fixed = stamps{} }
+
+// stateKey is a definition, or an expression that stands for a variable, read in one of two states.
+type stateKey struct {
+	sym    *symbol
+	primed bool
+}
+
+// cell keeps the value of a stateKey for the fixed state with the stamp at.
+type cell struct {
+	at uint64
+	v  value.Value
+}
+
+// memoState remembers the value of s, compiled to n, for a fixed state or step.
+func (cp *compiler) memoState(s *symbol, n node, e env) node {
+	if n.lvl < 1 || n.lvl > 2 || !n.closed() || n.impure || n.trivial || e.world != 0 || e.enab {
+		return n
+	}
+	key := stateKey{s, e.primed}
+	i, ok := cp.cells[key]
+	if !ok {
+		i = len(cp.cells)
+		cp.cells[key] = i
+	}
+	fn, step := n.fn, n.lvl == 2
+	get := func(c *Ctx) value.Value {
+		at := c.fixed.cur
+		if step && at != 0 {
+			at = c.fixed.next
+		}
+		if at == 0 {
+			return fn(c)
+		}
+		for i >= len(c.cells) {
+			c.cells = append(c.cells, cell{})
+		}
+		if k := &c.cells[i]; k.at == at {
+			return k.v
+		}
+		v := fn(c)
+		switch v.(type) {
+		case value.Bool, value.Int, *value.Atom, *value.Elems, *value.Fcn:
+			c.cells[i] = cell{at, v}
+		default:
+			// A set or function on demand reads the state when it is asked.
+		}
+		return v
+	}
+	out := n
+	out.fn = get
+	if n.pred != nil {
+		out.pred = func(c *Ctx) bool { return bool(get(c).(value.Bool)) }
+	}
+	return out
+}

@@ -129,7 +129,7 @@ func Load(path string, opt Options) (p *Program, err error) {
 		inGo: map[string]bool{}, shared: map[string]*modEnv{}, sources: opt.Sources,
 		modSubs: map[string]map[string]string{}, modVals: map[string]map[string]*symbol{},
 	}
-	p.cp = &compiler{p: p}
+	p.cp = &compiler{p: p, cells: map[stateKey]int{}}
 	for _, n := range opt.Natives {
 		p.natives[n.Name] = n
 	}

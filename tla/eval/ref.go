@@ -245,6 +245,14 @@ var booleans = func() value.Value {
 
 // apply compiles the application of a symbol to arguments that belong to e.
 func (cp *compiler) apply(s *symbol, args []syntax.Expr, e env, pos syntax.Pos) node {
+	n := cp.applyAnew(s, args, e, pos)
+	if len(args) == 0 && (s.kind == symByName && s.lambda == nil || s.kind == symDef && s.def != nil && s.fc == nil) {
+		return cp.memoState(s, n, e)
+	}
+	return n
+}
+
+func (cp *compiler) applyAnew(s *symbol, args []syntax.Expr, e env, pos syntax.Pos) node {
 	at := e.place(pos)
 	if e.enab && e.primed && len(args) == 0 && cp.pseudo != nil {
 		if slot := cp.pseudoOf(s, e); slot != nil {
