@@ -263,13 +263,13 @@ func tabulate(c *Ctx, b *binder, fn Fn) value.Value {
 			return out
 		}}
 	}
-	keys := value.List(s).E
-	vals := make([]value.Value, len(keys))
-	for i, k := range keys {
+	keys := value.List(s)
+	vals := make([]value.Value, len(keys.E))
+	for i, k := range keys.E {
 		b.assign(c, k)
 		vals[i] = c.force(fn(c))
 	}
-	return value.MakeFcn(keys, vals)
+	return value.Over(keys, vals)
 }
 
 func tabulateMany(c *Ctx, bs []binder, fn Fn) value.Value {

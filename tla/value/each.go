@@ -111,16 +111,16 @@ func odometer(lists [][]Value, f func([]Value) bool) bool {
 
 // Each implements Set.
 func (s *Functions) Each(f func(Value) bool) bool {
-	keys := List(s.Dom).E
-	if len(keys) == 0 {
+	keys := List(s.Dom)
+	if len(keys.E) == 0 {
 		return f(Empty)
 	}
 	rng := List(s.Rng).E
-	lists := make([][]Value, len(keys))
+	lists := make([][]Value, len(keys.E))
 	for i := range lists {
 		lists[i] = rng
 	}
-	dom := NewDomain(keys)
+	dom := keys.domain()
 	return odometer(lists, func(vals []Value) bool { return f(NewFcn(dom, vals)) })
 }
 

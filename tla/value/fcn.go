@@ -9,17 +9,33 @@ import (
 type Domain struct {
 	Keys  []Value
 	atoms bool // every key is an *Atom
+	run   bool // the keys are the integers from lo on without a gap
+	lo    Int
+	set   *Elems
 }
 
 // NewDomain returns the domain with the given sorted keys.
-func NewDomain(keys []Value) *Domain {
-	d := &Domain{Keys: keys, atoms: len(keys) > 0}
-	for _, k := range keys {
-		k.Hash()
+func NewDomain(keys []Value) *Domain { return NewSorted(keys).domain() }
+
+// domain returns s as a domain. A set keeps its domain, so functions that are made over the same set
+// share one and are compared without a look at it.
+func (s *Elems) domain() *Domain {
+	if d := s.dom.Load(); d != nil {
+		return d
+	}
+	d := &Domain{Keys: s.E, atoms: len(s.E) > 0, run: len(s.E) > 0, set: s}
+	for i, k := range s.E {
 		if _, ok := k.(*Atom); !ok {
 			d.atoms = false
 		}
+		n, ok := k.(Int)
+		if i == 0 {
+			d.lo = n
+		}
+		d.run = d.run && ok && n == d.lo+Int(i)
 	}
+	s.Hash()
+	s.dom.Store(d)
 	return d
 }
 
@@ -38,6 +54,12 @@ func (d *Domain) Index(k Value) int {
 			}
 			return -1
 		}
+	}
+	if n, ok := k.(Int); ok && d.run {
+		if n < d.lo || n-d.lo >= Int(len(d.Keys)) {
+			return -1
+		}
+		return int(n - d.lo)
 	}
 	i, found := sort.Find(len(d.Keys), func(i int) int { return Compare(k, d.Keys[i]) })
 	if !found {
@@ -125,7 +147,7 @@ func (f *Fcn) DomainSet() Set {
 	if f.Dom == nil {
 		return NewInterval(1, int64(len(f.Vals)))
 	}
-	return NewSorted(f.Dom.Keys)
+	return f.Dom.set
 }
 
 // IsSeq reports whether the domain is 1..n.

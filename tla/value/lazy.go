@@ -23,23 +23,26 @@ func (f *Lazy) String() string { return "[x \\in " + Describe(f.Dom) + " |-> …
 
 // List returns the function with all its values computed.
 func (f *Lazy) List(ctx any) *Fcn {
-	keys := List(f.Dom).E
-	vals := make([]Value, len(keys))
-	for i, k := range keys {
+	keys := List(f.Dom)
+	vals := make([]Value, len(keys.E))
+	for i, k := range keys.E {
 		vals[i] = f.At(ctx, k)
 	}
-	return MakeFcn(keys, vals)
+	return Over(keys, vals)
 }
 
 // MakeFcn returns the function with sorted keys.
-func MakeFcn(keys, vals []Value) *Fcn {
-	if len(keys) == 0 {
+func MakeFcn(keys, vals []Value) *Fcn { return Over(NewSorted(keys), vals) }
+
+// Over returns the function whose domain is s, with its values in the order of the elements.
+func Over(s *Elems, vals []Value) *Fcn {
+	if len(vals) == 0 {
 		return Empty
 	}
-	if first, ok := keys[0].(Int); ok && first == 1 {
-		if last, ok := keys[len(keys)-1].(Int); ok && int(last) == len(keys) {
+	if first, ok := s.E[0].(Int); ok && first == 1 {
+		if last, ok := s.E[len(s.E)-1].(Int); ok && int(last) == len(s.E) {
 			return &Fcn{Vals: vals}
 		}
 	}
-	return &Fcn{Dom: NewDomain(keys), Vals: vals}
+	return &Fcn{Dom: s.domain(), Vals: vals}
 }

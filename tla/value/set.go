@@ -3,6 +3,7 @@ package value
 import (
 	"sort"
 	"strings"
+	"sync/atomic"
 )
 
 // MaxElements bounds the size of a set that is listed in memory.
@@ -25,6 +26,7 @@ type Elems struct {
 	sum    uint64
 	hashed bool
 	word   uint32 // number in a dictionary, accessed atomically
+	dom    atomic.Pointer[Domain]
 }
 
 // EmptySet is the empty set.
