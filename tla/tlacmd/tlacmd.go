@@ -5,7 +5,7 @@
 //	verify tla simulate [flags] FILE.tla [FILE.cfg]   explore random behaviors
 //	verify tla trace    [flags] FILE.tla [FILE.cfg]   like check, and print only the counterexample
 //	verify tla coverage [flags] FILE.tla [FILE.cfg]   like check, with counts of actions and conjuncts
-//	verify tla fmt      FILE.tla…                     print modules in canonical form
+//	verify tla fmt      FILE.tla…                     print modules in canonical form; -verify: parse them again
 //	verify tla corpus   [flags] LIST.tsv DIR          compare with recorded verdicts and counts
 //
 // Exit codes: 0 the specification holds; 1 models of a corpus disagree; 2 a bound ended the run;
@@ -45,6 +45,7 @@ type flags struct {
 	deadlock bool
 	match    string
 	quiet    bool
+	verify   bool
 }
 
 func parse(name string, args []string, stderr io.Writer) (*flags, []string, error) {
@@ -59,6 +60,7 @@ func parse(name string, args []string, stderr io.Writer) (*flags, []string, erro
 	fs.DurationVar(&f.opt.MaxTime, "max-time", 0, "stop after so long")
 	fs.BoolVar(&f.deadlock, "no-deadlock", false, "do not check for deadlock")
 	fs.BoolVar(&f.quiet, "quiet", false, "no progress lines")
+	fs.BoolVar(&f.verify, "verify", false, "fmt: only check that the printed form of each module parses to the same tree")
 	fs.StringVar(&f.json, "json", "", "write the result as JSON to this file")
 	fs.StringVar(&f.html, "html", "", "write the counterexample as HTML to this file")
 	fs.StringVar(&f.match, "match", "", "corpus: only models whose path contains this")
@@ -102,6 +104,9 @@ func Main(args []string, stdout, stderr io.Writer) int {
 		}
 		return run(name, f, rest, stdout, stderr)
 	case "fmt":
+		if f.verify {
+			return roundTrip(rest, stdout)
+		}
 		return format(rest, stdout, stderr)
 	case "help":
 		usage(stdout, "verify tla [PROTOCOL] [--gating] checks the specifications of the repository; its other uses:")
@@ -123,6 +128,34 @@ func format(files []string, stdout, stderr io.Writer) int {
 		}
 		fmt.Fprint(stdout, syntax.FormatModule(m))
 	}
+	return code
+}
+
+// roundTrip parses the printed form of each module again; modules that the parser refuses are counted.
+func roundTrip(files []string, stdout io.Writer) int {
+	same, refused, code := 0, 0, 0
+	for _, name := range files {
+		m, err := syntax.ParseFile(name)
+		if err != nil {
+			refused++
+			continue
+		}
+		text := syntax.FormatModule(m)
+		again, err := syntax.Parse(name, text)
+		switch {
+		case err != nil:
+			fmt.Fprintf(stdout, "%s: the printed form does not parse: %v\n", name, err)
+		case !syntax.Same(m, again):
+			fmt.Fprintf(stdout, "%s: the printed form has another tree\n", name)
+		case syntax.FormatModule(again) != text:
+			fmt.Fprintf(stdout, "%s: printing the printed form changes it\n", name)
+		default:
+			same++
+			continue
+		}
+		code = exitDisagree
+	}
+	fmt.Fprintf(stdout, "%d of %d modules parse to the same tree when printed; %d more were refused\n", same, len(files)-refused, refused)
 	return code
 }
 

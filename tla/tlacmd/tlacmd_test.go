@@ -30,6 +30,7 @@ func TestExitCodes(t *testing.T) {
 		{"simulate -seed 3 -traces 40 " + d + "Counter.tla " + d + "Counter-short.cfg", 12, "Reach violated"},
 		{"coverage " + d + "Token.tla " + d + "Token-act.cfg", 0, "action Free"},
 		{"fmt " + d + "Clock.tla", 0, "---- MODULE Clock ----"},
+		{"fmt -verify " + d + "Clock.tla " + d + "Token.tla nowhere.tla", 0, "2 of 2 modules parse to the same tree when printed; 1 more were refused"},
 		{"check nowhere.tla", 3, "nowhere"},
 		{"frob x", 64, "unknown command"},
 		{"check", 64, "usage"},
