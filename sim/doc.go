@@ -19,7 +19,8 @@
 //	own.go       owners, their invariants, and primitives made without a scheduler
 //	eventually.go    what must come true in every fair schedule, and cycles in which it does not
 //	node.go      crash and restart of a group of tasks
-//	strategy.go  random.go pct.go search.go replay.go    one strategy each
+//	strategy.go  random.go pct.go pos.go surw.go rff.go portfolio.go search.go replay.go    one strategy each
+//	searchrun.go footprint.go    searches, with or without a bound; what a step touched
 //	trace.go folder.go verdict.go    what a failure leaves behind
 //	watchdog.go  real blocking
 package sim
