@@ -55,7 +55,7 @@ func (c client) session(shared []ack.Share, fail bool) {
 
 func TestLinearA1(t *testing.T) {
 	inventory.Run(t, inventory.LaneLinear, "A1/histories", func(t *testing.T) int {
-		r, err := sim.Explore("A1/histories", "random", func(w *sim.World) {
+		return sim.Judge(t, "A1/histories", func(w *sim.World) {
 			calls := &linearizability.Calls{}
 			tree, shared := ack.NewTree(w.Scheduler(), 2, nil)
 			failing := w.Choose("failing", 4)
@@ -67,14 +67,6 @@ func TestLinearA1(t *testing.T) {
 			_, err := calls.Judge(linearizability.AckModel(2))
 			w.Require(err == nil, "A1.linear", "%v", err)
 		}, sim.Runs(300))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if f := r.Failure; f != nil {
-			inventory.Observe(t, inventory.Verdict{Kind: inventory.Kind(f.Kind), ID: f.ID, Message: f.Message})
-			t.Error(f.Message)
-		}
-		return r.Executions
 	})
 }
 

@@ -211,7 +211,7 @@ func TestSimE2ObserversSeeGenerations(t *testing.T) {
 // attempts are recorded calls of clients that send one record each, some of whose outputs fail.
 func TestLinearE2(t *testing.T) {
 	inventory.Run(t, inventory.LaneLinear, "E2/histories", func(t *testing.T) int {
-		r, err := sim.Explore("E2/histories", "random", func(w *sim.World) {
+		return sim.Judge(t, "E2/histories", func(w *sim.World) {
 			o := newOutside(w.Scheduler(), memory.Options{})
 			n, err := o.boot()
 			w.NoError(err)
@@ -231,14 +231,6 @@ func TestLinearE2(t *testing.T) {
 			_, err = calls.Judge(linearizability.DedupeModel())
 			w.Require(err == nil, "E2.linear", "%v", err)
 		}, sim.Runs(150))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if f := r.Failure; f != nil {
-			inventory.Observe(t, inventory.Verdict{Kind: inventory.Kind(f.Kind), ID: f.ID, Message: f.Message})
-			t.Error(f.Message)
-		}
-		return r.Executions
 	})
 }
 

@@ -96,7 +96,7 @@ func judge(calls *linearizability.Calls, lost []func(any)) error {
 
 func TestLinearL3Claims(t *testing.T) {
 	inventory.Run(t, inventory.LaneLinear, "L3/claims-are-linearizable", func(t *testing.T) int {
-		r, err := sim.Explore("L3/claims-are-linearizable", "random", func(w *sim.World) {
+		return sim.Judge(t, "L3/claims-are-linearizable", func(w *sim.World) {
 			st, engine := memory.Open(w.Scheduler(), memory.Options{
 				Lose: 4, Budget: 3, Scope: w.Scope(), Only: []string{"take", "commit", "release"},
 			})
@@ -112,14 +112,6 @@ func TestLinearL3Claims(t *testing.T) {
 				w.Require(err == nil, "L3.linear", "%v", err)
 			})
 		}, sim.Runs(500))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if f := r.Failure; f != nil {
-			inventory.Observe(t, inventory.Verdict{Kind: inventory.Kind(f.Kind), ID: f.ID, Message: f.Message})
-			t.Error(f.Message)
-		}
-		return r.Executions
 	})
 }
 

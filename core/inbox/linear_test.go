@@ -38,7 +38,7 @@ func (c *client) bring(d store.Delivery) error {
 
 func TestLinearL7Deliveries(t *testing.T) {
 	inventory.Run(t, inventory.LaneLinear, "L7/deliveries-are-linearizable", func(t *testing.T) int {
-		r, err := sim.Explore("L7/deliveries-are-linearizable", "random", func(w *sim.World) {
+		return sim.Judge(t, "L7/deliveries-are-linearizable", func(w *sim.World) {
 			r, err := newRig(w.Scheduler(), memory.Options{Lose: 4, Budget: 2, Scope: w.Scope(), Only: []string{"commit"}})
 			w.NoError(err)
 			calls := &linearizability.Calls{}
@@ -55,14 +55,6 @@ func TestLinearL7Deliveries(t *testing.T) {
 				w.Require(err == nil, "L7.linear", "%v", err)
 			})
 		}, sim.Runs(500))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if f := r.Failure; f != nil {
-			inventory.Observe(t, inventory.Verdict{Kind: inventory.Kind(f.Kind), ID: f.ID, Message: f.Message})
-			t.Error(f.Message)
-		}
-		return r.Executions
 	})
 }
 

@@ -52,7 +52,7 @@ func session(r *router, scope *sched.Scope, calls *linearizability.Calls, client
 
 func TestLinearL1(t *testing.T) {
 	inventory.Run(t, inventory.LaneLinear, "L1/histories", func(t *testing.T) int {
-		r, err := sim.Explore("L1/histories", "random", func(w *sim.World) {
+		return sim.Judge(t, "L1/histories", func(w *sim.World) {
 			calls := &linearizability.Calls{}
 			r := start(w, lane.Options{Lanes: 2, Queue: 1}, newTally(w.Scheduler()).prepare)
 			for id := range 3 {
@@ -63,14 +63,6 @@ func TestLinearL1(t *testing.T) {
 			_, err := calls.Judge(linearizability.LaneModel())
 			w.Require(err == nil, "L1.linear", "%v", err)
 		}, sim.Runs(300))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if f := r.Failure; f != nil {
-			inventory.Observe(t, inventory.Verdict{Kind: inventory.Kind(f.Kind), ID: f.ID, Message: f.Message})
-			t.Error(f.Message)
-		}
-		return r.Executions
 	})
 }
 

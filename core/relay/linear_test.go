@@ -59,20 +59,12 @@ func sessions(s sched.Scheduler, spawn func(f func())) *linearizability.Calls {
 
 func TestLinearC6(t *testing.T) {
 	inventory.Run(t, inventory.LaneLinear, "C6/histories", func(t *testing.T) int {
-		r, err := sim.Explore("C6/histories", "random", func(w *sim.World) {
+		return sim.Judge(t, "C6/histories", func(w *sim.World) {
 			calls := sessions(w.Scheduler(), func(f func()) { w.Go("produce", f) })
 			w.Join()
 			_, err := calls.Judge(linearizability.QueueModel(1))
 			w.Require(err == nil, "C6.linear", "%v", err)
 		}, sim.Runs(300))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if f := r.Failure; f != nil {
-			inventory.Observe(t, inventory.Verdict{Kind: inventory.Kind(f.Kind), ID: f.ID, Message: f.Message})
-			t.Error(f.Message)
-		}
-		return r.Executions
 	})
 }
 

@@ -68,7 +68,7 @@ func given() *store.Step {
 
 func TestLinearL6Steps(t *testing.T) {
 	inventory.Run(t, inventory.LaneLinear, "L6/decided-steps-are-linearizable", func(t *testing.T) int {
-		r, err := sim.Explore("L6/decided-steps-are-linearizable", "random", func(w *sim.World) {
+		return sim.Judge(t, "L6/decided-steps-are-linearizable", func(w *sim.World) {
 			st, engine := memory.Open(w.Scheduler(), memory.Options{
 				Lose: 3, Budget: 4, Scope: w.Scope(), Only: []string{"commit", "release"},
 			})
@@ -83,14 +83,6 @@ func TestLinearL6Steps(t *testing.T) {
 				w.Require(err == nil, "L6.linear", "%v", err)
 			})
 		}, sim.Runs(500))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if f := r.Failure; f != nil {
-			inventory.Observe(t, inventory.Verdict{Kind: inventory.Kind(f.Kind), ID: f.ID, Message: f.Message})
-			t.Error(f.Message)
-		}
-		return r.Executions
 	})
 }
 
