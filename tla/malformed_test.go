@@ -40,6 +40,8 @@ func malformed() map[string]string {
 		"if without else":     "---- MODULE M ----\nA == IF TRUE THEN 1\n====",
 		"let without in":      "---- MODULE M ----\nA == LET x == 1\n====",
 		"empty let":           "---- MODULE M ----\nA == LET IN 1\n====",
+		"nonfix alone":        "---- MODULE M ----\nA == <(1)\n====",
+		"nonfix empty":        "---- MODULE M ----\nA == \\cup()\n====",
 		"case arrow":          "---- MODULE M ----\nA == CASE TRUE 1\n====",
 		"quantifier":          "---- MODULE M ----\nA == \\A x \\in {1} x\n====",
 		"except":              "---- MODULE M ----\nA == [f EXCEPT ! = 1]\n====",

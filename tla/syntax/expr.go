@@ -250,6 +250,9 @@ func (p *parser) bracketed(t Token) Expr {
 		q.Body = p.expr()
 		return q
 	}
+	if _, infix := infixOps[t.Text]; infix && p.peekAt(1).Text == "(" && p.peekAt(1).Kind == Symbol {
+		return p.nonfix(t)
+	}
 	p.expected("an expression")
 	return nil
 }
@@ -290,4 +293,15 @@ func (p *parser) subscript() Expr {
 		r.Parts = append(r.Parts, Part{Name: p.take().Text})
 	}
 	return r
+}
+
+// nonfix parses an infix operator that is written before its two arguments, like <(a, b).
+func (p *parser) nonfix(t Token) Expr {
+	p.take()
+	p.take()
+	args := p.args()
+	if len(args) != 2 {
+		p.failAt(t.Pos, "operator %s needs 2 arguments, found %d", t.Text, len(args))
+	}
+	return &Paren{Node{t.Pos}, &Op{Node: Node{t.Pos}, Name: t.Text, Fix: Infix, Args: args}}
 }

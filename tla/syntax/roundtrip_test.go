@@ -46,6 +46,8 @@ func TestShapes(t *testing.T) {
 	for src, want := range map[string]string{
 		"a + b * c":                     "a + (b * c)",
 		"a - b - c":                     "(a - b) - c",
+		"<(a, b) /\\ c":                 "(a < b) /\\ c",
+		"\\cup(a, b) \\cap c":           "(a \\cup b) \\cap c",
 		"a => b /\\ c":                  "a => (b /\\ c)",
 		"~a = b":                        "~(a = b)",
 		"~a /\\ b":                      "(~a) /\\ b",
