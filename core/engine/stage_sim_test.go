@@ -50,7 +50,7 @@ func (x *outside) swept() {
 	for _, r := range d.Rows {
 		x.Require(r.Space != mail.Space, "L16.left", "message %s is still kept", r.Key)
 	}
-	for id := range d.Instances { //order: each is collected by itself
+	for id := range d.Instances { //order:each is collected by itself
 		if engine.Internal(id) {
 			_, err := x.st.Collect(x.Scope(), id)
 			x.NoError(err)
@@ -73,7 +73,7 @@ func TestSimL11ThrownMessagesArriveOnce(t *testing.T) {
 		p.shut()
 		d := p.dump(p.engine.Peek)
 		starts := 0
-		for id, in := range d.Instances { //order: they are counted
+		for id, in := range d.Instances { //order:they are counted
 			if in.Flow == "every" && !engine.IsSchedule(id) {
 				starts++
 			}

@@ -180,7 +180,7 @@ func (x *teller) start() {
 	}
 	slices.SortFunc(channels, func(a, b engine.Channel) int { return strings.Compare(a.Name, b.Name) })
 	channels = slices.CompactFunc(channels, func(a, b engine.Channel) bool { return a.Name == b.Name })
-	for name := range x.handlers { //order: each is put under its own name
+	for name := range x.handlers { //order:each is put under its own name
 		handlers[name] = x.call
 	}
 	x.life = x.Scheduler().NewScope("life")

@@ -58,7 +58,7 @@ func (x *teller) flowsOf() map[store.InstanceID]string {
 	flows := map[store.InstanceID]string{}
 	x.NoError(x.mem.Peek(func(v step.View) error {
 		d, err := step.Inspect(v)
-		for id, in := range d.Instances { //order: each is put under its own id
+		for id, in := range d.Instances { //order:each is put under its own id
 			flows[id] = in.Flow
 			if engine.IsSchedule(id) {
 				flows[id] += " (schedule)"

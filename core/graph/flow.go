@@ -187,14 +187,14 @@ func (l *loader) checkFlows() {
 }
 
 // thrown returns the names of the messages that flows throw, and whether one of them throws a name that an expression computes.
-func (l *loader) thrown() (names []string, any bool) {
+func (l *loader) thrown() (names []string, computed bool) {
 	for _, f := range l.pkg.Flows {
 		for _, p := range f.Processes {
 			names = append(names, p.Throws...)
-			any = any || p.ThrowsAny
+			computed = computed || p.ThrowsAny
 		}
 	}
-	return names, any
+	return names, computed
 }
 
 // checkCall reports a call of a process that is not defined or that cannot be called.
