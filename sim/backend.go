@@ -464,7 +464,11 @@ func (b *backend) Now() time.Time {
 	if w.footprints {
 		w.touchClock(false)
 	}
-	return epoch.Add(w.now)
+	at := w.now
+	if t := w.current; t != nil && t.node != nil {
+		at += t.node.skew
+	}
+	return epoch.Add(at)
 }
 
 // Event is a step of an owner's specification.

@@ -248,7 +248,7 @@ func nameHash(h *sched.Hook) uint64 {
 	if h == nil {
 		return 0
 	}
-	return mix(textHash(h.Name), uint64(h.Kind), 0)
+	return hashText(uint64(h.Kind), h.Name)
 }
 
 // stateHash is the state as far as it can be seen.
@@ -257,7 +257,7 @@ func (w *World) stateHash(roots []any) uint64 {
 	for _, t := range w.tasks {
 		if t.state < ended {
 			h = mix(mix(h, t.stand, uint64(t.op)), uint64(t.state), nameHash(t.h))
-			h = mix(h, textHash(t.name), uint64(len(t.arms)))
+			h = mix(h, hashText(12, t.name), uint64(len(t.arms)))
 		}
 	}
 	for _, o := range w.objects {
@@ -289,14 +289,6 @@ func flags(bits ...bool) uint64 {
 	return x
 }
 
-func textHash(text string) uint64 {
-	h := uint64(len(text))
-	for i := range len(text) {
-		h = mix(h, uint64(text[i]), 0)
-	}
-	return h
-}
-
 // valueHash is a value's contents, never an address. What it cannot see it leaves out.
 func valueHash(v reflect.Value, depth int) uint64 {
 	if !v.IsValid() || depth > stateDepth {
@@ -310,7 +302,7 @@ func valueHash(v reflect.Value, depth int) uint64 {
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
 		return mix(4, v.Uint(), 0)
 	case reflect.String:
-		return textHash(v.String())
+		return hashText(13, v.String())
 	case reflect.Pointer, reflect.Interface:
 		if v.IsNil() {
 			return 5

@@ -16,6 +16,7 @@ const (
 	footClock uint32 = iota
 	footAlloc
 	footExternal
+	footFault
 )
 
 const (

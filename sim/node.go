@@ -2,6 +2,7 @@ package sim
 
 import (
 	"container/heap"
+	"time"
 
 	"github.com/millrace-dev/millrace/core/sched"
 )
@@ -12,8 +13,10 @@ type Node struct {
 	w       *World
 	name    string
 	down    bool
-	index   uint32 // among all incarnations of the world
-	Attempt int    // incarnation, counted from 1
+	paused  bool
+	skew    time.Duration // of the clock that its tasks read
+	index   uint32        // among all incarnations of the world
+	Attempt int           // incarnation, counted from 1
 }
 
 // Node returns the next incarnation of the named node.
@@ -46,19 +49,10 @@ func (n *Node) Go(name string, f func()) { n.w.start(n.name+"/"+name, f, n) }
 // no timer fires. It is a step of the calling task, which must not belong to the node. A second crash does nothing.
 func (n *Node) Crash() {
 	w := n.w
-	if w.current.node == n {
-		panic("sim: a node cannot crash itself: crash it from a task outside")
-	}
-	(*backend)(w).Point(nil, sched.OpExternal)
-	if n.down {
+	if !n.step("crash") {
 		return
 	}
 	n.down = true
-	if w.footprints {
-		w.foot = w.foot.add(footExternal<<2 | modeWrite)
-		w.foot = w.foot.add((footNode+n.index)<<2 | modeWrite) // after it none of its tasks takes a step
-		w.touchClock(true)
-	}
 	for _, t := range w.tasks {
 		if t.node == n && t.state != ended && t.state != dead {
 			w.kill(t)
@@ -72,12 +66,13 @@ func (n *Node) Crash() {
 		}
 	}
 	w.invariants = kept
-	w.note("crash of node " + n.name)
 }
 
 // kill makes t unable to go on. Its stack is unwound when the execution has ended.
 func (w *World) kill(t *task) {
 	switch {
+	case t.heldIn != nil:
+		t.heldIn = nil
 	case t.group != nil:
 		o := w.objectOf(t.h)
 		t.group.remove(t)

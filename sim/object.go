@@ -119,7 +119,7 @@ func (o *object) partners(op sched.Op, self *task) int {
 // which they began to wait: the step that ends by waiting would otherwise conflict with every other such step.
 func (o *object) partner(op sched.Op, self *task, after int32) (best *task) {
 	better := func(t *task) bool {
-		return t != self && !t.granted && t.id > after && (best == nil || t.id < best.id)
+		return t != self && !t.granted && !t.held && t.id > after && (best == nil || t.id < best.id)
 	}
 	for _, t := range o.groupOf(op).tasks {
 		if better(t) {
@@ -179,7 +179,7 @@ func (w *World) refresh(o *object, g *group) {
 
 // reconsider makes a task that waits for several things a candidate exactly when one can be taken.
 func (w *World) reconsider(t *task) {
-	if t.state != waiting || t.group != nil {
+	if t.state != waiting || t.group != nil || t.held {
 		return
 	}
 	able := t.granted

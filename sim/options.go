@@ -17,6 +17,7 @@ type options struct {
 	early      bool     // timers may fire before their time
 	races      bool     // vector clocks and race detection
 	tso        bool     // stores may reach memory late
+	faults     int      // most faults of one execution
 	seed       uint64
 	cores      int
 	limit      int           // executions of a search, after which it is not exhaustive
@@ -64,7 +65,7 @@ func Cores(n int) Option { return func(o *options) { o.cores = max(n, 1) } }
 
 func newOptions(opts []Option) options {
 	o := options{
-		runs: 100, strategies: []string{"random", "pct3"}, steps: 10_000, races: true, seed: 1,
+		runs: 100, strategies: []string{"random", "pct3"}, steps: 10_000, races: true, seed: 1, faults: defaultFaults,
 		cores: runtime.GOMAXPROCS(0), limit: 2_000_000, stall: 30 * time.Second, traces: traceShare,
 	}
 	for _, f := range opts {

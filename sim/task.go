@@ -40,7 +40,9 @@ type task struct {
 	group   *group // where it waits for one operation, or nil
 	place   int    // in group.tasks
 	arms    []sched.Arm
-	slotted any // its operand in a rendezvous
+	slotted any    // its operand in a rendezvous
+	held    bool   // its node is paused
+	heldIn  *group // where it waits meanwhile
 	granted bool
 	met     bool // its operation was done by a partner's step; only for footprints
 	grant   sched.Grant

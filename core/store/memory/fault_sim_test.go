@@ -1,0 +1,62 @@
+package memory_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/millrace-dev/millrace/core/store"
+	"github.com/millrace-dev/millrace/core/store/memory"
+	"github.com/millrace-dev/millrace/sim"
+	"github.com/millrace-dev/millrace/sim/inventory"
+)
+
+var (
+	_ = inventory.Planted("fault/commit-landed", "a commit of unknown outcome that is taken for a failure")
+	_ = inventory.Planted("fault/commit-never", "a commit of unknown outcome that is taken for a success")
+	_ = inventory.Planted("fault/commit-late", "a commit of unknown outcome that is decided by one look")
+	_ = inventory.Planted("fault/commit-refused", "a commit that is taken for done although it was refused")
+	_ = inventory.Planted("fault/commit-unsynced", "a commit that is taken for durable because it is visible")
+)
+
+// Each way in which a commit can end breaks the program that forgets it, and the schedule that shows it replays.
+func TestSimEveryCommitFaultIsFoundAndReplays(t *testing.T) {
+	landed := func(w *sim.World, e *memory.Engine) bool {
+		all, err := keys(e)
+		w.NoError(err)
+		return slices.Contains(all, "k")
+	}
+	lossy := memory.Options{Lose: 2}
+	sim.Planted(t, "fault/commit-landed", "assertion failed", func(w *sim.World) {
+		e := memory.New(w.Scheduler(), lossy)
+		_, err := put(e, "k", false)
+		w.Require(err == nil || !landed(w, e), "failed", "it landed: %v", err)
+	})
+	sim.Planted(t, "fault/commit-never", "assertion succeeded", func(w *sim.World) {
+		e := memory.New(w.Scheduler(), lossy)
+		_, err := put(e, "k", false)
+		w.Require(!errors.Is(err, store.ErrUnknown) || landed(w, e), "succeeded", "it never landed")
+	})
+	sim.Planted(t, "fault/commit-late", "assertion decided", func(w *sim.World) {
+		e := memory.New(w.Scheduler(), memory.Options{Lose: 2, Scope: w.Scope()})
+		_, err := put(e, "k", false)
+		there := err == nil || landed(w, e)
+		for range 4 {
+			w.Scheduler().Yield()
+		}
+		w.Require(there == landed(w, e), "decided", "it landed later")
+	})
+	sim.Planted(t, "fault/commit-refused", "assertion refused", func(w *sim.World) {
+		e := memory.New(w.Scheduler(), memory.Options{Refuse: 2})
+		_, err := put(e, "k", false)
+		w.Require(!errors.Is(err, store.ErrUnavailable), "refused", "%v", err)
+	})
+	sim.Planted(t, "fault/commit-unsynced", "assertion durable", func(w *sim.World) {
+		e := memory.New(w.Scheduler(), memory.Options{})
+		_, err := put(e, "k", false)
+		w.NoError(err)
+		w.Go("power", func() { e.Crash() })
+		w.Join()
+		w.Require(landed(w, e), "durable", "a crash took it")
+	})
+}
