@@ -22,7 +22,6 @@
 //	strategy.go  random.go pct.go pos.go surw.go rff.go portfolio.go search.go replay.go    one strategy each
 //	searchrun.go footprint.go    searches, with or without a bound; what a step touched
 //	fault.go     faults as choices; pause and clock jump of a node. Package network has the network's.
-//	strategy.go  random.go pct.go search.go replay.go    one strategy each
 //	trace.go folder.go verdict.go    what a failure leaves behind
 //	watchdog.go  real blocking
 package sim
