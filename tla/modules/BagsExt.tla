@@ -9,4 +9,8 @@ FoldBag(op(_, _), base, B) ==
   IN Rest(B)
 SumBag(B) == FoldBag(LAMBDA a, b : a + b, 0, B)
 ProductBag(B) == FoldBag(LAMBDA a, b : a * b, 1, B)
+MapThenFoldBag(op(_, _), base, f(_), choose(_), B) ==
+  LET RECURSIVE Rest(_)
+      Rest(C) == IF C = EmptyBag THEN base ELSE LET x == choose(DOMAIN C) IN op(f(x), Rest(BagRemove(C, x)))
+  IN Rest(B)
 ====

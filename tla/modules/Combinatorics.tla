@@ -3,5 +3,5 @@ EXTENDS Naturals
 choose(n, k) == LET RECURSIVE C(_, _)
                     C(i, acc) == IF i > k THEN acc ELSE C(i + 1, (acc * (n - k + i)) \div i)
                 IN IF k > n THEN 0 ELSE C(1, 1)
-factorial(n) == LET RECURSIVE F(_) F(i) == IF i <= 1 THEN 1 ELSE i * F(i - 1) IN F(n)
+factorial[n \in Nat] == IF n <= 1 THEN 1 ELSE n * factorial[n - 1]
 ====

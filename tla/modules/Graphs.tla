@@ -10,7 +10,7 @@ SimplePath(G) == {p \in SeqOf(G.node, Cardinality(G.node)) : /\ p # <<>>
                                                             /\ IsInjective(p)
                                                             /\ \A i \in 1..(Len(p) - 1) : <<p[i], p[i + 1]>> \in G.edge}
 ConnectionsIn(G) == ReflexiveTransitiveClosure([x, y \in G.node |-> <<x, y>> \in G.edge], G.node)
-AreConnectedIn(m, n, G) == ConnectionsIn(G)[m, n]
+AreConnectedIn(m, n, G) == m \in G.node /\ n \in G.node /\ ConnectionsIn(G)[m, n]
 IsStronglyConnected(G) == LET C == ConnectionsIn(G) IN \A m, n \in G.node : C[m, n]
 IsTreeWithRoot(G, r) == /\ IsDirectedGraph(G)
                         /\ r \in G.node

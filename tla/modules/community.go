@@ -2,6 +2,7 @@ package modules
 
 import (
 	"embed"
+	"math/bits"
 	"strings"
 
 	"github.com/millrace-dev/millrace/tla/eval"
@@ -129,9 +130,7 @@ func (s *kSubsets) Contains(v value.Value) bool {
 }
 
 // Each implements value.Set.
-func (s *kSubsets) Each(f func(value.Value) bool) bool {
-	return s.Powerset.Each(func(v value.Value) bool { return value.AsSet(v).Len() != s.k || f(v) })
-}
+func (s *kSubsets) Each(f func(value.Value) bool) bool { return s.EachOfSize(s.k, f) }
 
 // Len implements value.Set.
 func (s *kSubsets) Len() int {
@@ -177,7 +176,21 @@ func sequenceOps() []*eval.Builtin {
 	}
 	return []*eval.Builtin{
 		op("ToSet", 1, func(_ *eval.Ctx, a []eval.Arg) value.Value {
-			return value.NewSet(append([]value.Value(nil), eval.AsSeq(a[0]).Vals...))
+			return value.NewSet(append([]value.Value(nil), eval.AsFcn(a[0]).Vals...))
+		}),
+		op("FlattenSeq", 1, func(c *eval.Ctx, a []eval.Arg) value.Value {
+			if s, ok := a[0].(*value.Atom); ok && s.Name == "" {
+				return s // the empty string is a sequence too
+			}
+			var all value.Value = value.Empty
+			for i, v := range eval.AsSeq(a[0]).Vals {
+				if i == 0 {
+					all = v
+					continue
+				}
+				all = concat(c, []eval.Arg{all, v})
+			}
+			return all
 		}),
 		op("SetToSeq", 1, func(_ *eval.Ctx, a []eval.Arg) value.Value { return value.NewTuple(value.List(value.AsSet(a[0])).E) }),
 		higher("SetToSortSeq", []int{0, 2}, func(c *eval.Ctx, a []eval.Arg) value.Value {
@@ -221,7 +234,14 @@ func bitwise() []*eval.Builtin {
 		bit("^^", func(a, b int64) int64 { return a ^ b }),
 		bit("shiftR", func(a, b int64) int64 { return a >> uint(min(max(b, 0), 63)) }),
 		bit("shiftL", func(a, b int64) int64 { return a << uint(min(max(b, 0), 62)) }),
-		op("Not", 1, func(_ *eval.Ctx, a []eval.Arg) value.Value { return value.MakeInt(^eval.AsInt(a[0])) }),
+		op("Not", 1, func(_ *eval.Ctx, a []eval.Arg) value.Value {
+			// The complement has no more bits than the number.
+			n := eval.AsInt(a[0])
+			if n < 0 {
+				value.Fail("Not of the negative number %d", n)
+			}
+			return value.MakeInt(^n & (1<<bits.Len64(uint64(n)) - 1))
+		}),
 	}
 }
 

@@ -102,37 +102,31 @@ func upperGamma(a, x float64) float64 {
 }
 
 // graphViz returns DotDiGraph(G, VL, EL): the graph G, a record of its nodes and edges, in the language
-// of the dot program, with the labels that VL gives to nodes and EL to edges.
+// of the dot program, with the labels that VL gives to nodes and EL to edges. An edge is a tuple that
+// begins with its two ends. Nodes are numbered from 1 in their order.
 func graphViz() []*eval.Builtin {
 	return []*eval.Builtin{
 		higher("DotDiGraph", []int{0, 1, 1}, func(c *eval.Ctx, a []eval.Arg) value.Value {
 			u := c.Run.Prog.U
 			g := eval.AsFcn(a[0])
 			var b strings.Builder
-			b.WriteString("digraph MyGraph {\n")
+			b.WriteString("digraph MyGraph {")
 			nodes := value.List(value.AsSet(eval.Apply(g, u.Str("node")))).E
 			number := map[string]int{}
 			for i, n := range nodes {
 				number[n.String()] = i + 1
-				b.WriteString(strconv.Itoa(i+1) + "[label=" + dotLabel(eval.Call(c, a[1], n)) + "]\n")
+				b.WriteString(strconv.Itoa(i+1) + "[label=" + eval.Call(c, a[1], n).String() + "];")
 			}
 			for _, e := range value.List(value.AsSet(eval.Apply(g, u.Str("edge")))).E {
 				ends := eval.AsSeq(e).Vals
-				if len(ends) != 2 || number[ends[0].String()] == 0 || number[ends[1].String()] == 0 {
+				if len(ends) < 2 || number[ends[0].String()] == 0 || number[ends[1].String()] == 0 {
 					value.Fail("edge %s does not join two nodes of the graph", value.Short(e))
 				}
 				from, to := number[ends[0].String()], number[ends[1].String()]
-				b.WriteString(strconv.Itoa(from) + "->" + strconv.Itoa(to) + "[label=" + dotLabel(eval.Call(c, a[2], e)) + "]\n")
+				b.WriteString(strconv.Itoa(from) + "->" + strconv.Itoa(to) + "[label=" + eval.Call(c, a[2], e).String() + "];")
 			}
 			b.WriteString("}")
 			return u.Str(b.String())
 		}),
 	}
-}
-
-func dotLabel(v value.Value) string {
-	if s, ok := v.(*value.Atom); ok {
-		return strconv.Quote(s.Name)
-	}
-	return strconv.Quote(v.String())
 }

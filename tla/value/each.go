@@ -49,6 +49,16 @@ func (s *Powerset) Each(f func(Value) bool) bool {
 	return true
 }
 
+// EachOfSize calls f on the subsets with k elements until it returns false.
+func (s *Powerset) EachOfSize(k int, f func(Value) bool) bool {
+	e := List(s.Of).E
+	if k < 0 || k > len(e) {
+		return true
+	}
+	var seen visits
+	return combinations(e, k, &seen, f)
+}
+
 func combinations(e []Value, k int, seen *visits, f func(Value) bool) bool {
 	idx := make([]int, k)
 	for i := range idx {
