@@ -1,0 +1,163 @@
+------------------------------- MODULE Settle -------------------------------
+(* Deferred settlement (owner L5) over two replicas that share one store.   *)
+(* Each message spawns one instance. An attempt is one delivery of it by    *)
+(* its transport to one replica. It ends settled: "pos" for good, "neg" or, *)
+(* when its replica died, "lost"; the transport then delivers again. The    *)
+(* registry of open attempts lives in the memory of the replica that holds  *)
+(* them. Whoever takes an entry out of it settles, once.                    *)
+(*                                                                          *)
+(*   register (pending) -> commit -> arm -> told "deferred" -> taken        *)
+EXTENDS Naturals, FiniteSets
+
+CONSTANTS Replicas, Messages, MaxAttempts, Capacity, MaxCrashes, MaxTimeouts, MaxFailures, None
+
+VARIABLES
+  db,       \* message -> what the store says of its instance
+  sent,     \* message -> attempts so far
+  att,      \* attempt -> its state, its replica, how often it was settled
+  reg,      \* replica -> entries of its registry
+  lane,     \* replica -> what its lane is doing
+  told,     \* attempts whose transport was told that the answer comes later
+  budget
+
+vars == <<db, sent, att, reg, lane, told, budget>>
+
+Attempts == Messages \X (1..MaxAttempts)
+Idle == [at |-> "idle", a |-> <<None, 0>>]
+
+Init ==
+  /\ db = [m \in Messages |-> "absent"]
+  /\ sent = [m \in Messages |-> 0]
+  /\ att = [a \in Attempts |-> [st |-> "none", r |-> None, settled |-> 0]]
+  /\ reg = [r \in Replicas |-> {}]
+  /\ lane = [r \in Replicas |-> Idle]
+  /\ told = {}
+  /\ budget = [crash |-> MaxCrashes, timeout |-> MaxTimeouts, fail |-> MaxFailures]
+
+Settle(f, a, v) == [f EXCEPT ![a].st = IF @ = "held" THEN v ELSE @, ![a].settled = @ + 1]
+To(r, at) == lane' = [lane EXCEPT ![r].at = at]
+Done(r) == lane' = [lane EXCEPT ![r] = Idle]
+Entries(r, a) == {e \in reg[r] : e.a = a}
+Without(r, a) == [reg EXCEPT ![r] = @ \ Entries(r, a)]
+Open(m) == \A k \in 1..MaxAttempts : att[<<m, k>>].st # "pos"
+
+\* The transport delivers; also while an older attempt is still held.
+Deliver(r, m) ==
+  /\ lane[r].at = "idle" /\ sent[m] < MaxAttempts /\ Open(m)
+  /\ IF sent[m] = 0 THEN TRUE ELSE att[<<m, sent[m]>>].st \in {"neg", "lost", "held"}
+  /\ sent' = [sent EXCEPT ![m] = @ + 1]
+  /\ att' = [att EXCEPT ![<<m, sent[m] + 1>>] = [st |-> "held", r |-> r, settled |-> 0]]
+  /\ lane' = [lane EXCEPT ![r] = [at |-> "register", a |-> <<m, sent[m] + 1>>]]
+  /\ UNCHANGED <<db, reg, told, budget>>
+
+Needed(m) == IF sent[m] = 0 THEN TRUE ELSE att[<<m, sent[m]>>].st \in {"neg", "lost"} /\ Open(m)
+
+\* Only an armed entry may be evicted, and whoever is evicted hears it. A registry full of pending ones refuses
+\* the newcomer before its commit.
+Evictable(e) == e.st = "armed"
+
+Register(r) ==
+  LET a == lane[r].a  entry == [a |-> a, st |-> "pending"]  victims == {e \in reg[r] : Evictable(e)} IN
+  /\ lane[r].at = "register"
+  /\ IF Cardinality(reg[r]) < Capacity
+     THEN reg' = [reg EXCEPT ![r] = @ \cup {entry}] /\ UNCHANGED att /\ To(r, "commit")
+     ELSE IF victims = {} THEN att' = Settle(att, a, "neg") /\ Done(r) /\ UNCHANGED reg
+     ELSE \E e \in victims :
+            /\ reg' = [reg EXCEPT ![r] = (@ \ {e}) \cup {entry}]
+            /\ att' = Settle(att, e.a, "neg") /\ To(r, "commit")
+  /\ UNCHANGED <<db, sent, told, budget>>
+
+Commit(r) ==
+  LET m == lane[r].a[1] IN
+  /\ lane[r].at = "commit"
+  /\ IF db[m] = "absent" THEN db' = [db EXCEPT ![m] = "running"] /\ To(r, "arm")
+     ELSE UNCHANGED db /\ To(r, "duplicate")
+  /\ UNCHANGED <<sent, att, reg, told, budget>>
+
+\* A definite failure takes the entry and refuses; if somebody has taken it, that one has settled.
+CommitFails(r) ==
+  LET a == lane[r].a IN
+  /\ lane[r].at = "commit" /\ db[a[1]] = "absent" /\ budget.fail > 0 /\ sent[a[1]] < MaxAttempts
+  /\ budget' = [budget EXCEPT !.fail = @ - 1]
+  /\ att' = IF Entries(r, a) = {} THEN att ELSE Settle(att, a, "neg")
+  /\ reg' = Without(r, a)
+  /\ Done(r)
+  /\ UNCHANGED <<db, sent, told>>
+
+\* After registering, a duplicate reads the durable terminal state.
+Duplicate(r) ==
+  LET a == lane[r].a IN
+  /\ lane[r].at = "duplicate"
+  /\ IF db[a[1]] = "terminal"
+     THEN /\ Done(r) /\ reg' = Without(r, a)
+          /\ att' = IF Entries(r, a) # {} THEN Settle(att, a, "pos") ELSE att
+     ELSE To(r, "arm") /\ UNCHANGED <<att, reg>>
+  /\ UNCHANGED <<db, sent, told, budget>>
+
+\* The lane tells its transport to wait, unless the entry was taken meanwhile: then it says nothing.
+Arm(r) ==
+  LET a == lane[r].a IN
+  /\ lane[r].at = "arm" /\ Done(r)
+  /\ IF Entries(r, a) = {} THEN UNCHANGED <<told, reg>>
+     ELSE /\ told' = told \cup {a}
+          /\ reg' = [reg EXCEPT ![r] = (@ \ Entries(r, a)) \cup {[a |-> a, st |-> "armed"]}]
+  /\ UNCHANGED <<db, sent, att, budget>>
+
+\* The instance ends, by a step of some lane of some replica.
+Complete(m) ==
+  /\ db[m] = "running" /\ db' = [db EXCEPT ![m] = "terminal"]
+  /\ UNCHANGED <<sent, att, reg, lane, told, budget>>
+
+\* Every replica compares its own entries with durable terminal state, told or not: a notification is only faster.
+Poll(r, a) ==
+  /\ Entries(r, a) # {} /\ db[a[1]] = "terminal"
+  /\ reg' = Without(r, a) /\ att' = Settle(att, a, "pos")
+  /\ UNCHANGED <<db, sent, lane, told, budget>>
+
+\* The timeout and the eviction by an operator refuse while the instance runs on.
+Timeout(r, a) ==
+  /\ budget.timeout > 0 /\ sent[a[1]] < MaxAttempts
+  /\ \E e \in Entries(r, a) : Evictable(e)
+  /\ budget' = [budget EXCEPT !.timeout = @ - 1]
+  /\ reg' = Without(r, a) /\ att' = Settle(att, a, "neg")
+  /\ UNCHANGED <<db, sent, lane, told>>
+
+Crash(r) ==
+  /\ budget.crash > 0 /\ budget' = [budget EXCEPT !.crash = @ - 1]
+  /\ \A a \in Attempts : att[a].st = "held" /\ att[a].r = r => sent[a[1]] < MaxAttempts
+  /\ reg' = [reg EXCEPT ![r] = {}] /\ Done(r)
+  /\ att' = [a \in Attempts |-> IF att[a].st = "held" /\ att[a].r = r THEN [att[a] EXCEPT !.st = "lost"] ELSE att[a]]
+  /\ UNCHANGED <<db, sent, told>>
+
+Work(r) == Register(r) \/ Commit(r) \/ Duplicate(r) \/ Arm(r)
+Next ==
+  \/ \E r \in Replicas :
+       \/ Register(r) \/ Commit(r) \/ Duplicate(r) \/ Arm(r) \/ CommitFails(r) \/ Crash(r)
+       \/ \E m \in Messages : Deliver(r, m)
+       \/ \E a \in Attempts : Poll(r, a) \/ Timeout(r, a)
+  \/ \E m \in Messages : Complete(m)
+
+Spec == Init /\ [][Next]_vars
+\* Timeout, eviction, crash and failure are not fair: settling must not depend on them.
+FairSpec ==
+  /\ Spec
+  /\ \A r \in Replicas : WF_vars(Work(r)) /\ \A a \in Attempts : WF_vars(Poll(r, a))
+  /\ \A m \in Messages : SF_vars(\E r \in Replicas : Needed(m) /\ Deliver(r, m)) /\ WF_vars(Complete(m))
+
+TypeOK ==
+  /\ \A m \in Messages : db[m] \in {"absent", "running", "terminal"} /\ sent[m] \in 0..MaxAttempts
+  /\ \A a \in Attempts : att[a].st \in {"none", "held", "pos", "neg", "lost"}
+  /\ \A r \in Replicas : Cardinality(reg[r]) <= Capacity /\ \A e \in reg[r] : e.st \in {"pending", "armed"}
+
+\* One settlement for each registration, whatever races.
+L5I1_SettledOnce == \A a \in Attempts : att[a].settled <= 1
+\* A positive answer rests on durable terminal state.
+L5I2_PositiveIsTerminal == \A a \in Attempts : att[a].st = "pos" => db[a[1]] = "terminal"
+\* Who was told to wait is registered, or has been settled.
+L5I3_ToldIsRegistered == \A a \in told : att[a].st = "held" => Entries(att[a].r, a) # {}
+\* "later" is said only while the entry is registered and the commit is done.
+L5I4_ToldHonestly == [][\A a \in told' \ told : Entries(att[a].r, a) # {} /\ db[a[1]] # "absent"]_vars
+\* Every attempt that is told to wait is settled, and every message ends settled for good.
+L5_ToldSettles == \A a \in Attempts : (a \in told) ~> (att[a].st \in {"pos", "neg", "lost"})
+L5_Accounted == \A m \in Messages : <>(~Open(m))
+=============================================================================
