@@ -1,7 +1,9 @@
 package main
 
 import (
+	"maps"
 	"path/filepath"
+	"slices"
 
 	"github.com/millrace-dev/millrace/cmd/verify/internal/catalog"
 	"github.com/millrace-dev/millrace/cmd/verify/internal/harness"
@@ -23,9 +25,34 @@ func (s site) printLane(run laneRun) {
 			s.Printf("\n%s: %s\n  %s\n", r.Check, r.Verdict, s.replayLine(r.Folder))
 		}
 	}
+	s.printActions(run)
 	s.printFindings(run.Findings)
 	s.Printf("\n%s: %d discovered, %d selected; of their %d checks %d executed, %d complete; %.1f s\n",
 		run.Lane, run.Discovered, run.Selected, len(run.Rows), run.Executed, run.Complete, run.Seconds)
+}
+
+// printActions says how often executions took each action of a specification, and which they never took. The
+// records of one process count on, so the largest number of an action is its total there.
+func (s site) printActions(run laneRun) {
+	total := map[string]int64{}
+	for _, rec := range run.records {
+		for action, n := range rec.Actions { //order: the largest of them is kept
+			total[action] = max(total[action], n)
+		}
+	}
+	if len(total) == 0 {
+		return
+	}
+	var rows [][]string
+	for _, action := range slices.Sorted(maps.Keys(total)) {
+		taken := harness.Count(total[action])
+		if total[action] == 0 {
+			taken = "never taken"
+		}
+		rows = append(rows, []string{action, taken})
+	}
+	s.Printf("\n")
+	s.Table([]string{"action of a specification", "taken by executions"}, rows)
 }
 
 func laneRows(run laneRun) [][]string {

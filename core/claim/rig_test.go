@@ -47,9 +47,7 @@ func (r *rig) spawn(ids ...store.InstanceID) {
 		r.NoError(r.engine.Plant(given(id)))
 	}
 	r.seen = r.dump()
-	if r.Traced() {
-		spec.Attach(r.World, r.engine)
-	}
+	spec.Attach(r.World, r.engine)
 }
 
 // given is a step that makes a running row at epoch 1.

