@@ -22,6 +22,7 @@ var rewrite = flag.Bool("rewrite", false, "rewrite the cases with what the engin
 //	message NAME KEY ID {JSON}  a delivery that resumes
 //	wait DURATION               moves the clock
 //	down DURATION               stops the engine for that long and starts another over the same store
+//	deploy NAME                 starts another engine with the same flows as another deployment
 //	complete ELEMENT {JSON}     a user task
 //	lock TYPE [DURATION]        a worker fetches one task
 //	done {JSON}                 by the worker that locked last; so are

@@ -71,21 +71,29 @@ func (e *Engine) cancelSchedules(scope *sched.Scope) error {
 // schedule runs the request that begins a schedule.
 func (e *Engine) schedule(l *laneState, q *request) laneStep {
 	head, _, err := e.store.Head(e.work, q.instance)
-	switch {
-	case err != nil:
+	if err != nil {
 		return at(failed(fmt.Errorf("%w: %w", ErrStore, err)))
-	case head.Status != store.Absent && head.Status != store.Void:
-		return at(reply{Reply: Reply{Outcome: Accepted, Instance: q.instance}}) // it goes on, or has come to its end
+	}
+	epoch := head.Epoch
+	// One for each life: a schedule begins anew when its deployment comes back after another one.
+	q.delivery = store.Delivery{Channel: scheduleChannel, ID: fmt.Sprintf("%s/%d", q.instance, epoch)}
+	switch head.Status {
+	case store.Absent, store.Void:
+	case store.Failed: // cancelled, when another deployment came
+		if epoch, _, err = e.store.Vacate(e.work, q.instance, q.delivery); err != nil {
+			return at(failed(fmt.Errorf("%w: %w", ErrStore, err)))
+		}
+	default: // it goes on, or has come to its end
+		return at(reply{Reply: Reply{Outcome: Accepted, Instance: q.instance}})
 	}
 	result, err := flow.Step(q.schedule, nil, q.input, e.environment(q.instance))
 	if err != nil {
 		return at(failed(err))
 	}
-	q.delivery = store.Delivery{Channel: scheduleChannel, ID: string(q.instance)}
 	q.channel = &Channel{Name: scheduleChannel}
 	q.rows = []store.Row{{Space: scheduleSpace, Key: string(q.instance), Value: []byte(e.catalog.deployment)}}
 	return e.transact(l, &transaction{
 		q: q, cause: "schedule/" + string(q.instance), instance: q.instance, deployment: e.catalog.deployment, flow: q.schedule.ID(),
-		result: result, spawn: &store.Claim{Instance: q.instance, Owner: l.owner, Epoch: head.Epoch}, inbox: true,
+		result: result, spawn: &store.Claim{Instance: q.instance, Owner: l.owner, Epoch: epoch}, inbox: true,
 	})
 }

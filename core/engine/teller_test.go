@@ -40,13 +40,16 @@ type teller struct {
 	told    map[store.InstanceID]uint64 // the last step that was shown
 	current store.InstanceID
 	locked  []engine.Task
+
+	deployment string
+	earlier    []engine.Package
 }
 
 type verb struct{ verb, text string }
 
 // tell runs the commands and returns the text with what each came to.
 func tell(w *sim.World, text string, lanes int) string {
-	x := &teller{World: w, lanes: lanes, handlers: map[string]verb{}, told: map[store.InstanceID]uint64{}}
+	x := &teller{World: w, lanes: lanes, handlers: map[string]verb{}, told: map[store.InstanceID]uint64{}, deployment: "d1"}
 	x.st, x.mem = memory.Open(w.Scheduler(), memory.Options{})
 	var out strings.Builder
 	for i, block := range strings.Split(strings.TrimSpace(text), "\n\n") {
@@ -103,6 +106,11 @@ func (x *teller) run(command string) []string {
 	case "down":
 		x.stop()
 		x.NoError(x.Scheduler().Sleep(x.Scope(), "down", x.span(words[1])))
+	case "deploy":
+		x.stop()
+		x.earlier = append(x.earlier, engine.Package{Deployment: x.deployment, Flows: x.flows})
+		x.earlier = slices.DeleteFunc(x.earlier, func(p engine.Package) bool { return p.Deployment == words[1] })
+		x.deployment = words[1]
 	}
 	x.start()
 	lines := x.act(words, payload)
@@ -191,7 +199,8 @@ func (x *teller) start() {
 		Timers: timer.Options{Poll: time.Hour}, Outbox: outbox.Options{Poll: time.Hour}, Mail: mail.Options{Poll: time.Hour},
 		Dropped: func(message, key string) { x.say("dropped %s, key %q", message, key) },
 	}, engine.Parts{
-		Store: x.st, Package: engine.Package{Deployment: "d1", Flows: x.flows, Channels: channels}, Handlers: handlers, Send: x.receive,
+		Store: x.st, Package: engine.Package{Deployment: x.deployment, Flows: x.flows, Channels: channels}, Earlier: x.earlier,
+		Handlers: handlers, Send: x.receive,
 	})
 	x.NoError(err)
 }
@@ -242,7 +251,7 @@ func (x *teller) act(words []string, payload *feel.Context) []string {
 		return ""
 	}
 	switch words[0] {
-	case "down":
+	case "down", "deploy":
 		return nil
 	case "wait":
 		x.NoError(x.Scheduler().Sleep(x.Scope(), "wait", x.span(words[1])))
