@@ -18,6 +18,10 @@ test-sim *args:
 sim *args:
     @go run ./cmd/verify sim "$@"
 
+# registered simulated checks round-robin over fresh seeds: [time] [seed=N] [seeds=N] [filter=TEXT]
+soak *args:
+    @go run ./cmd/verify soak "$@"
+
 # plain memory under Go's race detector, over simulated schedules: [FILTER] [seeds=N]
 race *args:
     @go run ./cmd/verify race "$@"

@@ -135,6 +135,13 @@ func (c *checker) explore(name string) bool {
 	c.rec.Declared += declared
 	c.rec.Distinct += r.Distinct
 	c.rec.Points += int64(r.Points)
+	c.rec.Pairs = max(c.rec.Pairs, r.Pairs)
+	for f, n := range r.Faults { //order: sums
+		if c.rec.Faults == nil {
+			c.rec.Faults = map[string]int{}
+		}
+		c.rec.Faults[f] += n
+	}
 	for _, h := range r.Hashes {
 		c.rec.Hashes = append(c.rec.Hashes, fmt.Sprintf("%016x", h))
 	}

@@ -18,8 +18,10 @@ type Result struct {
 	Bound      string // what a search that is not complete was bounded by
 	Points     uint64 // scheduling points passed
 	Elapsed    time.Duration
-	Hashes     []uint64 // of the first executions
-	Failure    *Failure // of the lowest failing index, or nil
+	Hashes     []uint64       // of the first executions
+	Faults     map[string]int // taken, by place and kind
+	Pairs      int            // reads-from pairs that rff saw
+	Failure    *Failure       // of the lowest failing index, or nil
 }
 
 // Failure is one failed execution: enough to run it again.
@@ -115,7 +117,7 @@ type sampling struct {
 
 func (r *sampling) run() Result {
 	started := time.Now()
-	r.result.Strategy = r.name
+	r.result.Strategy, r.result.Faults = r.name, map[string]int{}
 	r.seen = map[uint64]struct{}{}
 	r.stop.Store(int64(r.opts.runs))
 	r.result.Hashes = make([]uint64, min(r.opts.hashes, r.opts.runs))
@@ -147,6 +149,7 @@ func (r *sampling) work() {
 	defer w.drain()
 	s, _ := strategyNamed(r.name, r.measured) // the name was checked by explore
 	seen := map[uint64]struct{}{}
+	faults := map[string]int{}
 	done, seed := 0, uint64(0)
 	index, end := -1, 0
 	drive(w, func() bool {
@@ -163,6 +166,9 @@ func (r *sampling) work() {
 	}, func() {
 		done++
 		seen[w.hash] = struct{}{}
+		for _, f := range w.faults.taken {
+			faults[f]++
+		}
 		if index < len(r.result.Hashes) {
 			r.result.Hashes[index] = w.hash
 		}
@@ -174,6 +180,12 @@ func (r *sampling) work() {
 	defer r.mu.Unlock()
 	r.result.Executions += done
 	r.result.Points += w.points
+	for f, n := range faults { //order: sums
+		r.result.Faults[f] += n
+	}
+	if x, ok := s.(*rff); ok {
+		r.result.Pairs = max(r.result.Pairs, len(x.pairs))
+	}
 	for h := range seen {
 		r.seen[h] = struct{}{}
 	}

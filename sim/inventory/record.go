@@ -93,22 +93,24 @@ const Complete = "complete"
 // Record is the evidence that one check ran. Every check appends one when it ends, passed or not; a
 // check without a record did not run.
 type Record struct {
-	Check      string     `json:"check"`
-	Test       string     `json:"test"`    // the test function
-	Package    string     `json:"package"` // its import path
-	Lane       Lane       `json:"lane"`
-	Strategies []Strategy `json:"strategies,omitempty"`
-	Executions int        `json:"executions"`
-	Declared   int        `json:"declared"`
-	Distinct   int        `json:"distinct,omitempty"`
-	Exhaustive string     `json:"exhaustive,omitempty"` // Complete, "not exhaustive: bound …", or empty
-	Points     int64      `json:"points,omitempty"`     // scheduling points passed
-	Nanos      int64      `json:"nanos"`
-	Passed     bool       `json:"passed"`
-	Verdict    *Verdict   `json:"verdict,omitempty"` // what failed, or what a planted program showed
-	Folder     string     `json:"folder,omitempty"`  // the failure folder, with schedule.json in it
-	Hashes     []string   `json:"hashes,omitempty"`  // trace hashes of the first executions, hexadecimal
-	Replay     *Replay    `json:"replay,omitempty"`
+	Check      string         `json:"check"`
+	Test       string         `json:"test"`    // the test function
+	Package    string         `json:"package"` // its import path
+	Lane       Lane           `json:"lane"`
+	Strategies []Strategy     `json:"strategies,omitempty"`
+	Executions int            `json:"executions"`
+	Declared   int            `json:"declared"`
+	Distinct   int            `json:"distinct,omitempty"`
+	Exhaustive string         `json:"exhaustive,omitempty"` // Complete, "not exhaustive: bound …", or empty
+	Points     int64          `json:"points,omitempty"`     // scheduling points passed
+	Faults     map[string]int `json:"faults,omitempty"`     // taken, by place and kind
+	Pairs      int            `json:"pairs,omitempty"`      // reads-from pairs that coverage guidance saw
+	Nanos      int64          `json:"nanos"`
+	Passed     bool           `json:"passed"`
+	Verdict    *Verdict       `json:"verdict,omitempty"` // what failed, or what a planted program showed
+	Folder     string         `json:"folder,omitempty"`  // the failure folder, with schedule.json in it
+	Hashes     []string       `json:"hashes,omitempty"`  // trace hashes of the first executions, hexadecimal
+	Replay     *Replay        `json:"replay,omitempty"`
 	// Actions counts the events that were actions of a specification, by "Spec.Action", in the process so far; actions
 	// that were never taken are there with 0.
 	Actions map[string]int64 `json:"actions,omitempty"`

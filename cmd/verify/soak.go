@@ -1,0 +1,208 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/millrace-dev/millrace/cmd/verify/internal/catalog"
+	"github.com/millrace-dev/millrace/cmd/verify/internal/harness"
+	"github.com/millrace-dev/millrace/sim/inventory"
+)
+
+// soakStrategies take turns, one a round: what one of them cannot see another may.
+var soakStrategies = []string{"random", "pct3", "pos", "surw", "rff", "pct5"}
+
+const (
+	soakDefault = 10 * time.Minute
+	soakHashes  = 1_000_000 // of each check and round: all of them
+)
+
+// soakRun is what a soak has seen so far. One line of its log is one package in one round.
+type soakRun struct {
+	Seconds    float64        `json:"seconds"`
+	Round      int            `json:"round"`
+	Seed       int            `json:"seed"`
+	Strategy   string         `json:"strategy"`
+	Dir        string         `json:"dir"`
+	Executions int            `json:"executions"`       // all, so far
+	Distinct   int            `json:"distinct"`         // traces by hash, so far
+	Pairs      int            `json:"pairs"`            // reads-from pairs: of each check the most that one run of rff saw, summed
+	Faults     map[string]int `json:"faults,omitempty"` // taken so far, by place and kind
+
+	seen    map[string]struct{}
+	pairs   map[string]int
+	started time.Time
+	limit   time.Duration
+}
+
+// runSoak runs the registered simulated checks round-robin over fresh seeds until the time is over or one fails.
+func runSoak(ctx context.Context, args []string) int { return exit("soak", soak(ctx, args)) }
+
+func soak(ctx context.Context, args []string) error {
+	a, err := grammar{words: 1, keys: []string{"seed", "seeds", "filter"}}.parse(args)
+	if err != nil {
+		return err
+	}
+	limit := soakDefault
+	if a.word() != "" {
+		if limit, err = time.ParseDuration(a.word()); err != nil || limit <= 0 {
+			return usagef("soak %s: not a time like 30s, 10m or 2h", a.word())
+		}
+	}
+	seed, err := a.count("seed", int(time.Now().Unix()))
+	if err != nil {
+		return err
+	}
+	seeds, err := a.count("seeds", 100)
+	if err != nil {
+		return err
+	}
+	s, err := open()
+	if err != nil {
+		return err
+	}
+	run := &soakRun{Seed: seed, seen: map[string]struct{}{}, pairs: map[string]int{}, Faults: map[string]int{}, started: time.Now(), limit: limit}
+	return s.soak(ctx, run, seeds, a.values["filter"])
+}
+
+// soakTests are those of the simulated lane whose checks are owners': a planted program fails on purpose.
+func (s site) soakTests(filter string) (dirs []string, tests map[string][]string) {
+	tests = map[string][]string{}
+	_, selected := s.selectTests(lane{lanes: []inventory.Lane{inventory.LaneSim}}, filter)
+	for _, t := range selected {
+		checks := s.cat.ChecksOf(t)
+		if len(checks) == 0 || slices.ContainsFunc(checks, catalog.Check.Planted) {
+			continue
+		}
+		if tests[t.Dir] == nil {
+			dirs = append(dirs, t.Dir)
+		}
+		tests[t.Dir] = append(tests[t.Dir], t.Name)
+	}
+	return dirs, tests
+}
+
+func (s site) soak(ctx context.Context, run *soakRun, seeds int, filter string) error {
+	dirs, tests := s.soakTests(filter)
+	if len(dirs) == 0 {
+		return fmt.Errorf("soak %s: %w", filter, errNothing)
+	}
+	path, err := s.Path("soak.jsonl")
+	if err != nil {
+		return err
+	}
+	log, err := os.Create(path)
+	if err != nil {
+		return fmt.Errorf("soak: %w", err)
+	}
+	defer log.Close() //nolint:errcheck // each line is written at once
+	p := s.NewProgress("soak", 0)
+	defer p.Close()
+	p.Label("compiling")
+	binaries, err := s.Compile(ctx, dirs)
+	if err != nil {
+		return err
+	}
+	first := run.Seed
+	for ; ctx.Err() == nil; run.Round++ {
+		run.Seed, run.Strategy = first+run.Round, soakStrategies[run.Round%len(soakStrategies)]
+		for _, run.Dir = range dirs {
+			if run.left() <= 0 {
+				p.Note("%s", run.line())
+				return s.WriteJSON("soak.json", run)
+			}
+			if err := s.soakPackage(ctx, run, binaries[run.Dir], tests[run.Dir], seeds, p); err != nil {
+				return err
+			}
+			p.Label(run.line())
+			if err := json.NewEncoder(log).Encode(run); err != nil {
+				return fmt.Errorf("soak log: %w", err)
+			}
+		}
+		p.Note("%s", run.line())
+	}
+	return ctx.Err()
+}
+
+// soakPackage runs one package's tests once and adds up what they covered. The first failure ends the soak.
+func (s site) soakPackage(ctx context.Context, run *soakRun, binary string, tests []string, seeds int, p *harness.Progress) error {
+	file, err := s.freshRecords("soak-records.jsonl")
+	if err != nil {
+		return err
+	}
+	l := findLane("sim")
+	l.name, l.command = "soak", "soak"
+	bounds := fmt.Sprintf("%s=seed=%d seeds=%d strategy=%s hashes=%d", simVar, run.Seed, seeds, run.Strategy, soakHashes)
+	log, err := s.Path("logs", "soak-"+harness.Slug(run.Dir)+".log")
+	if err != nil {
+		return err
+	}
+	p.Label(run.line())
+	result, failed := s.Run(ctx, harness.Order{
+		Dir: run.Dir, Binary: binary, Run: exactly(tests), Env: append(s.checkEnv(file), bounds), Log: log, Timeout: l.timeout,
+	})
+	records, err := s.keepRecords(file)
+	if err := errors.Join(failed, err); err != nil {
+		return err
+	}
+	for _, rec := range records {
+		run.add(rec)
+		if !rec.Passed {
+			return s.soakFailed(run, rec)
+		}
+	}
+	if !result.OK() || len(records) == 0 {
+		return fmt.Errorf("soak: tests of %s (%s, seed %d) failed without a record\n%s", run.Dir, run.Strategy, run.Seed, harness.Tail(result.Output, 40))
+	}
+	return nil
+}
+
+func (s site) soakFailed(run *soakRun, rec inventory.Record) error {
+	verdict := "failed"
+	if rec.Verdict != nil {
+		verdict = rec.Verdict.String() + ": " + rec.Verdict.Message
+	}
+	s.Printf("\ncheck %s (%s, seed %d): %s\n  %s\n%s\n", rec.Check, run.Strategy, run.Seed, verdict, s.replayLine(rec.Folder), run.line())
+	return fmt.Errorf("soak: check %s: %w", rec.Check, errors.Join(errFound, s.WriteJSON("soak.json", run)))
+}
+
+// add takes over what one check covered.
+func (r *soakRun) add(rec inventory.Record) {
+	r.Executions += rec.Executions
+	for _, h := range rec.Hashes {
+		r.seen[rec.Check+" "+h] = struct{}{}
+	}
+	r.Distinct = len(r.seen)
+	for what, n := range rec.Faults {
+		r.Faults[what] += n
+	}
+	if rec.Pairs > r.pairs[rec.Check] {
+		r.Pairs += rec.Pairs - r.pairs[rec.Check]
+		r.pairs[rec.Check] = rec.Pairs
+	}
+	r.Seconds = time.Since(r.started).Seconds()
+}
+
+func (r *soakRun) left() time.Duration { return r.limit - time.Since(r.started) }
+
+// line is the progress: rate, distinct traces and time left.
+func (r *soakRun) line() string {
+	faults := 0
+	for n := range maps.Values(r.Faults) {
+		faults += n
+	}
+	rate := 0
+	if r.Seconds > 0 {
+		rate = int(float64(r.Executions) / r.Seconds)
+	}
+	return strings.TrimSpace(fmt.Sprintf("round %d %s, %s executions, %s/s, %s distinct traces, %s reads-from pairs, %s faults, %s left",
+		r.Round+1, r.Strategy, harness.Count(r.Executions), harness.Count(rate), harness.Count(r.Distinct), harness.Count(r.Pairs),
+		harness.Count(faults), max(r.left(), 0).Round(time.Second)))
+}

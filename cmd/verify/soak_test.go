@@ -1,0 +1,56 @@
+package main
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/millrace-dev/millrace/sim/inventory"
+)
+
+func soakOf(limit time.Duration) *soakRun {
+	return &soakRun{Seed: 1, seen: map[string]struct{}{}, pairs: map[string]int{}, Faults: map[string]int{}, started: time.Now(), limit: limit}
+}
+
+// A soak adds up what was covered: equal traces count once, pairs as the most of each check.
+func TestSoakAddsUpCoverage(t *testing.T) {
+	r := soakOf(time.Hour)
+	for _, rec := range []inventory.Record{
+		{Check: "a", Executions: 2, Hashes: []string{"1", "2"}, Pairs: 3, Faults: map[string]int{"disk fails": 1}},
+		{Check: "a", Executions: 2, Hashes: []string{"2", "3"}, Pairs: 5, Faults: map[string]int{"disk fails": 2}},
+		{Check: "b", Executions: 1, Hashes: []string{"1"}, Pairs: 1},
+	} {
+		r.add(rec)
+	}
+	if r.Executions != 5 || r.Distinct != 4 || r.Pairs != 6 || r.Faults["disk fails"] != 3 {
+		t.Errorf("%+v", r)
+	}
+	for _, part := range []string{"round 1", "5 executions", "4 distinct traces", "6 reads-from pairs", "3 faults", "left"} {
+		if !strings.Contains(r.line(), part) {
+			t.Errorf("the line does not tell %q: %s", part, r.line())
+		}
+	}
+}
+
+func TestSoakStopsAtTheFirstFailure(t *testing.T) {
+	s, out := fixture(t, [3]string{"core/gate/gate.go", "g.inside == 2 { // full", "g.inside == 3 {"})
+	err := s.soak(t.Context(), soakOf(time.Hour), 10, "")
+	if !errors.Is(err, errFound) || !strings.Contains(out.String(), "invariant Z1.I1") || !strings.Contains(out.String(), "./just replay") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func TestSoakEndsWhenItsTimeIsOver(t *testing.T) {
+	s, _ := fixture(t)
+	run := soakOf(time.Nanosecond)
+	if err := s.soak(t.Context(), run, 10, ""); err != nil || run.Round != 0 {
+		t.Errorf("%+v, %v", run, err)
+	}
+	if err := s.soak(t.Context(), run, 10, "no-such"); !errors.Is(err, errNothing) {
+		t.Errorf("%v", err)
+	}
+	if err := soak(t.Context(), []string{"soon"}); !errors.Is(err, errUsage) {
+		t.Errorf("%v", err)
+	}
+}
