@@ -171,6 +171,7 @@ func (w *world) next(t *rapid.T) flow.Input {
 	for g := range w.open {
 		generations = append(generations, g)
 	}
+	w.require(t, len(generations) > 0, "it waits for nothing and has not ended")
 	slices.Sort(generations)
 	wait := w.open[rapid.SampledFrom(generations).Draw(t, "wait")]
 	in := flow.Input{Wait: wait.Generation, Payload: feel.NewContext(feel.Entry{Key: "odd", Value: feel.Bool(rapid.Bool().Draw(t, "odd"))})}

@@ -14,8 +14,8 @@ type file struct {
 	data []byte
 }
 
-// identity is the package's content hash: "sha256:" and the hash over the package file and the flow
-// files, sorted by name, each as the length and bytes of its name and the length and bytes of its
+// identity is the package's content hash: "sha256:" and the hash over the package file, the flow
+// files and the JSON Schema files, sorted by name, each as the length and bytes of its name and the length and bytes of its
 // content (lengths as 64-bit big endian). Lengths make the boundaries part of what is hashed, so two
 // different folders never give the same stream. Other files in the folder do not count: nothing of
 // them is ever read.

@@ -69,8 +69,8 @@ func (x *index[T]) find(o object, name string) *T {
 // Load reads the package in fsys. It returns the package and no fault, or no package and every fault
 // in the order of file and position.
 //
-// Load only opens PackageFile and the *.bpmn files that it lists in the root of fsys, and reads at most
-// MaxFileBytes and MaxFlowBytes of them. It keeps nothing of fsys.
+// Load only opens PackageFile, the *.bpmn files that it lists and the JSON Schema files that its channels name, all in the root of
+// fsys, and reads at most MaxFileBytes, MaxFlowBytes and MaxFileBytes of them. It keeps nothing of fsys.
 func Load(fsys fs.FS) (*Package, []Fault) { return load(fsys, parseBPMN) }
 
 func load(fsys fs.FS, parse flowParser) (*Package, []Fault) {
