@@ -9,7 +9,7 @@ import (
 )
 
 const scratch = `---- MODULE Scratch ----
-EXTENDS Integers, Sequences, FiniteSets, TLC, Bags, FiniteSetsExt, SequencesExt, Functions, Bitwise, Graphs, Json, Statistics, GraphViz, Quorum
+EXTENDS Integers, Sequences, FiniteSets, TLC, Bags, FiniteSetsExt, SequencesExt, Functions, Bitwise, Graphs, Json, Statistics, GraphViz, Quorum, BagsExt
 RECURSIVE Fact(_), Even(_), Odd(_)
 Fact(n) == IF n = 0 THEN 1 ELSE n * Fact(n - 1)
 Even(n) == IF n = 0 THEN TRUE ELSE Odd(n - 1)
