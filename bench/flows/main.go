@@ -1,5 +1,6 @@
-// Command flows measures the execution plane on Pebble, every commit synced: start → task → wait for a message → task → end, as
-// many instances as asked for, some in flight at a time. It prints one line of JSON.
+// Command flows measures the execution plane: start → task → wait for a message → task → end, as many instances as asked for, some in
+// flight at a time, on a store that makes every commit durable. It prints one line of JSON. With -parked it parks that many
+// instances instead, and prints the heap on the way.
 package main
 
 import (
@@ -9,6 +10,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -20,7 +22,6 @@ import (
 	"github.com/millrace-dev/millrace/core/flow"
 	"github.com/millrace-dev/millrace/core/sched"
 	"github.com/millrace-dev/millrace/core/store"
-	"github.com/millrace-dev/millrace/core/store/pebble"
 )
 
 //go:embed flow.bpmn
@@ -28,21 +29,32 @@ var file []byte
 
 // result is what is printed.
 type result struct {
+	Store     string  `json:"store"`
+	Group     bool    `json:"group,omitempty"` // steps of several lanes share a transaction
 	Lanes     int     `json:"lanes"`
 	Instances int     `json:"instances"`
 	InFlight  int     `json:"in_flight"`
 	Rate      float64 `json:"instances_per_second"`
 	CPU       float64 `json:"cpu_us_per_instance"`
+	Resume    float64 `json:"resume_p99_ms"` // of the message, from its delivery to its answer
 	Sync      string  `json:"sync"`
+	Heap      []heap  `json:"heap,omitempty"`
 }
 
 func main() {
-	r := result{Sync: "every commit"}
+	r := result{}
+	var url, schema string
+	var parked int
+	flag.StringVar(&r.Store, "store", "pebble", "pebble, postgres, or slow: in memory, each commit takes 5 ms")
+	flag.StringVar(&url, "url", "", "connection string of PostgreSQL")
+	flag.StringVar(&schema, "schema", "flows", "schema of PostgreSQL; it should be new")
+	flag.BoolVar(&r.Group, "group", false, "group commits across lanes")
 	flag.IntVar(&r.Lanes, "lanes", 1, "execution lanes")
 	flag.IntVar(&r.Instances, "n", 5000, "instances")
 	flag.IntVar(&r.InFlight, "inflight", 64, "instances in flight")
+	flag.IntVar(&parked, "parked", 0, "park so many instances and measure the heap")
 	flag.Parse()
-	if err := run(&r); err != nil {
+	if err := run(&r, url, schema, parked); err != nil {
 		fmt.Fprintln(os.Stderr, "flows:", err)
 		os.Exit(1)
 	}
@@ -52,32 +64,38 @@ func main() {
 	}
 }
 
-func run(r *result) (err error) {
-	dir, err := os.MkdirTemp("", "millrace-flows-")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+func run(r *result, url, schema string, parked int) (err error) {
 	s := sched.Scheduler{}
 	scope := s.NewScope("bench")
 	defer scope.Close()
-	st, closer, err := pebble.Open(scope, pebble.Options{Dir: dir})
+	st, end, err := openStore(s, scope, r, url, schema)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, closer.Close()) }()
+	defer func() { err = errors.Join(err, end()) }()
 	e, err := open(s, scope, st, r.Lanes)
 	if err != nil {
 		return err
 	}
 	defer e.Close()
+	if parked > 0 {
+		return park(scope, e, r, parked)
+	}
+	warm := *r
+	warm.Instances = r.InFlight
+	if _, err := drive(scope, e, &warm, "warm"); err != nil {
+		return err
+	}
 	cpu, started := cpuTime(), time.Now()
-	if err := drive(s, scope, e, r); err != nil {
+	resumes, err := drive(scope, e, r, "k")
+	if err != nil {
 		return err
 	}
 	elapsed := time.Since(started)
 	r.Rate = float64(r.Instances) / elapsed.Seconds()
 	r.CPU = float64((cpuTime() - cpu).Microseconds()) / float64(r.Instances)
+	slices.Sort(resumes)
+	r.Resume = float64(resumes[len(resumes)*99/100].Microseconds()) / 1000
 	return nil
 }
 
@@ -103,19 +121,35 @@ func open(s sched.Scheduler, scope *sched.Scope, st store.Store, lanes int) (*en
 	})
 }
 
-// drive keeps a number of instances in flight until all have ended.
-func drive(s sched.Scheduler, scope *sched.Scope, e *engine.Engine, r *result) error {
+// drive keeps a number of instances in flight until all have ended, and returns how long each message took.
+func drive(scope *sched.Scope, e *engine.Engine, r *result, prefix string) ([]time.Duration, error) {
+	resumes := make([]time.Duration, r.Instances)
+	err := each(r.Instances, r.InFlight, func(i int) error {
+		key := fmt.Sprint(prefix, "-", i)
+		if err := deliver(scope, e, "begin", key); err != nil {
+			return err
+		}
+		started := time.Now()
+		err := deliver(scope, e, "go-on", key)
+		resumes[i] = time.Since(started)
+		return err
+	})
+	return resumes, err
+}
+
+// each calls f with 0 … n-1, a number of them at a time, until one fails.
+func each(n, atATime int, f func(int) error) error {
 	var next atomic.Int64
-	errs := make([]error, r.InFlight)
+	errs := make([]error, atATime)
 	var all sync.WaitGroup
-	for w := range r.InFlight {
+	for w := range atATime {
 		all.Go(func() {
 			for errs[w] == nil {
 				i := int(next.Add(1) - 1)
-				if i >= r.Instances {
+				if i >= n {
 					return
 				}
-				errs[w] = one(scope, e, i)
+				errs[w] = f(i)
 			}
 		})
 	}
@@ -123,19 +157,16 @@ func drive(s sched.Scheduler, scope *sched.Scope, e *engine.Engine, r *result) e
 	return errors.Join(errs...)
 }
 
-func one(scope *sched.Scope, e *engine.Engine, i int) error {
-	key := fmt.Sprint("k-", i)
+func deliver(scope *sched.Scope, e *engine.Engine, channel, key string) error {
 	variables := feel.NewContext(feel.Entry{Key: "key", Value: feel.String(key)})
-	for _, channel := range []string{"begin", "go-on"} {
-		r, err := e.Deliver(scope, engine.Delivery{Channel: channel, ID: key, Decode: func() (engine.Message, error) {
-			return engine.Message{Variables: variables, Key: key}, nil
-		}})
-		if err != nil {
-			return err
-		}
-		if r.Outcome != engine.Accepted && r.Outcome != engine.Completed {
-			return fmt.Errorf("instance %s: %s on %s: %s", key, r.Outcome, channel, r.Reason)
-		}
+	r, err := e.Deliver(scope, engine.Delivery{Channel: channel, ID: key, Decode: func() (engine.Message, error) {
+		return engine.Message{Variables: variables, Key: key}, nil
+	}})
+	if err != nil {
+		return err
+	}
+	if r.Outcome != engine.Accepted && r.Outcome != engine.Completed {
+		return fmt.Errorf("instance %s: %s on %s: %s", key, r.Outcome, channel, r.Reason)
 	}
 	return nil
 }
