@@ -102,6 +102,6 @@ bench-tla *args:
 bench-node *args:
     @go run ./cmd/verify bench-node "$@"
 
-# flow instances per second and CPU on Pebble, 1 and 8 lanes: [n=N]
+# flow instances per second and CPU beside go-workflows and DBOS: [n=N] [rounds=N] [parked=N] [--check]
 bench-flows *args:
     @go run ./cmd/verify bench-flows "$@"

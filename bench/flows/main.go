@@ -10,6 +10,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"runtime/pprof"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -43,7 +44,7 @@ type result struct {
 
 func main() {
 	r := result{}
-	var url, schema string
+	var url, schema, profile string
 	var parked int
 	flag.StringVar(&r.Store, "store", "pebble", "pebble, postgres, or slow: in memory, each commit takes 5 ms")
 	flag.StringVar(&url, "url", "", "connection string of PostgreSQL")
@@ -52,8 +53,17 @@ func main() {
 	flag.IntVar(&r.Lanes, "lanes", 1, "execution lanes")
 	flag.IntVar(&r.Instances, "n", 5000, "instances")
 	flag.IntVar(&r.InFlight, "inflight", 64, "instances in flight")
+	flag.StringVar(&profile, "profile", "", "write a CPU profile to this file")
 	flag.IntVar(&parked, "parked", 0, "park so many instances and measure the heap")
 	flag.Parse()
+	if profile != "" {
+		stop, err := startProfile(profile)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "flows:", err)
+			os.Exit(1)
+		}
+		defer stop()
+	}
 	if err := run(&r, url, schema, parked); err != nil {
 		fmt.Fprintln(os.Stderr, "flows:", err)
 		os.Exit(1)
@@ -62,6 +72,21 @@ func main() {
 		fmt.Fprintln(os.Stderr, "flows:", err)
 		os.Exit(1)
 	}
+}
+
+// startProfile profiles the process until the function that it returns is called.
+func startProfile(path string) (stop func(), err error) {
+	f, err := os.Create(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := pprof.StartCPUProfile(f); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return func() {
+		pprof.StopCPUProfile()
+		_ = f.Close() // a profile that is cut shows when it is read
+	}, nil
 }
 
 func run(r *result, url, schema string, parked int) (err error) {

@@ -50,9 +50,10 @@ func openStore(s sched.Scheduler, scope *sched.Scope, r *result, url, schema str
 	if err != nil {
 		return nil, nil, errors.Join(err, end())
 	}
+	below := end
 	return grouped, func() error {
 		grouped.Stop()
-		return end()
+		return below()
 	}, nil
 }
 

@@ -83,6 +83,9 @@ func run(r *result, url string) (err error) {
 	return nil
 }
 
+// life tells the instances of this process from those of another on the same database.
+var life = time.Now().UnixNano()
+
 // drive keeps a number of instances in flight until all have ended.
 func drive(ctx context.Context, p *peer, prefix string, n, inFlight int) error {
 	var next atomic.Int64
@@ -95,7 +98,7 @@ func drive(ctx context.Context, p *peer, prefix string, n, inFlight int) error {
 				if i >= n {
 					return
 				}
-				errs[w] = p.one(ctx, fmt.Sprintf("%s-%d", prefix, i))
+				errs[w] = p.one(ctx, fmt.Sprintf("%s-%d-%d", prefix, life, i))
 			}
 		})
 	}

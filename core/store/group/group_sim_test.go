@@ -33,7 +33,7 @@ func TestSimS3EveryMemberIsToldTheTruth(t *testing.T) {
 			})
 		}
 		w.Go("sweep", func() {
-			_, err := claim.Sweep(w.Scope(), r.group, w.Scheduler().Now().Add(time.Second))
+			_, err := claim.Sweep(w.Scheduler(), w.Scope(), r.group, w.Scheduler().Now().Add(time.Second))
 			r.expect(err, store.ErrUnavailable, store.ErrUnknown)
 		})
 	}, sim.Runs(1000))
