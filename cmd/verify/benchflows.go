@@ -142,7 +142,7 @@ func (b *flowsBench) binary(name string) string { return filepath.Join(b.Root, "
 
 func (b *flowsBench) build(ctx context.Context) error {
 	for name, dir := range map[string]string{"flows": "bench/flows", "peers": "bench/peers"} { //order: each is built once
-		c := exec.CommandContext(ctx, "go", "build", "-o", b.binary(name), ".")
+		c := exec.CommandContext(ctx, "go", "build", "-pgo", filepath.Join(b.Root, nodeProfile), "-o", b.binary(name), ".")
 		c.Dir = filepath.Join(b.Root, dir)
 		if text, err := c.CombinedOutput(); err != nil {
 			return fmt.Errorf("build %s: %w\n%s", dir, err, text)
