@@ -32,6 +32,9 @@ func (sh *Share) resolve(err error) bool {
 	if !sh.take() {
 		return false
 	}
+	if sh.tree.s.Traced() {
+		sh.tree.emit("Take", sh, err != nil)
+	}
 	sh.tree.resolve(err)
 	return true
 }

@@ -40,7 +40,8 @@ import (
 //	Loops         a compare-and-swap is repeated only when another share of the tree succeeded meanwhile.
 //	Hot path      a resolution is four atomic operations, an Attach two and one allocation, whatever n is.
 //
-// Model models/ack.go · History linearizability/ack.go · Checks TestSimA1*, TestExhaustA1*, TestModelA1*, TestLinearA1*
+// Spec tla/ack/Ack.tla · Model models/ack.go · History linearizability/ack.go · Checks TestSimA1*, TestExhaustA1*,
+// TestModelA1*, TestLinearA1*, TestTraceA1*
 // Mutants A1.resolve-load-store, A1.share-load-store, A1.lower-active-first, A1.attach-after-completion,
 // A1.notify-under-guard
 type Tree struct {
@@ -112,6 +113,7 @@ func NewTree(s sched.Scheduler, n int, r Receiver) (*Tree, []Share) {
 	}
 	if s.Traced() {
 		s.Own("A1", t, t.check)
+		t.emit("New")
 	}
 	if n == 0 {
 		t.settle(nil)
@@ -149,16 +151,25 @@ func (t *Tree) Attach(n int) []Share {
 // reserve raises active before pending, so that I1 holds on the way, and rolls back when the tree is decided.
 func (t *Tree) reserve(n uint64) bool {
 	t.tracking.Add(n)
+	if t.s.Traced() {
+		t.emit("Raise", n)
+	}
 	for {
 		p := t.pending.Load()
 		if p&decidedBit != 0 {
 			t.tracking.Add(-n)
+			if t.s.Traced() {
+				t.emit("Refuse", n)
+			}
 			return false
 		}
 		if p&countMask+n >= MaxShares {
 			panic(fmt.Sprintf("ack: attach %d shares to %d", n, p&countMask))
 		}
 		if t.pending.CompareAndSwap(p, p+n) {
+			if t.s.Traced() {
+				t.emit("Reserve", n)
+			}
 			return true
 		}
 	}
@@ -179,6 +190,7 @@ func (t *Tree) resolve(err error) {
 		t.settle(err)
 	}
 	t.tracking.Add(^uint64(0))
+	t.emit("Retire")
 }
 
 // lower takes a share off pending and reports whether that decided the tree.
@@ -194,6 +206,9 @@ func (t *Tree) lower(failed bool) bool {
 			next |= failedBit
 		}
 		if t.pending.CompareAndSwap(p, next) {
+			if t.s.Traced() {
+				t.emit("Lower", failed)
+			}
 			return decides
 		}
 	}
@@ -202,10 +217,14 @@ func (t *Tree) lower(failed bool) bool {
 // settle is run by the one winner.
 func (t *Tree) settle(err error) {
 	t.tracking.Add(phaseOne)
+	t.emit("Enter")
 	*t.cause.Edit() = err
 	r := *t.receiver.View()
 	*t.receiver.Edit() = nil
+	t.emit("Keep")
 	t.tracking.Add(phaseOne)
+	t.emit("Leave")
+	t.emit("Notify")
 	if r != nil {
 		r.Resolved(Outcome{Err: err, Duplicates: t.duplicates.Load()})
 	}
@@ -234,6 +253,31 @@ func (t *Tree) Cause() (err error, known bool) { //nolint:revive // the error is
 
 // Active returns the number of shares that still work. It may overcount for a moment and never undercounts.
 func (t *Tree) Active() int { return int(t.tracking.Load() & countMask) }
+
+// Words is what a tree's words say at one instant.
+type Words struct {
+	Left            int // shares not resolved
+	Decided, Failed bool
+	Phase           int // 0 open, 1 settling, 2 settled
+	Active          int
+	Receiver        bool // there is one, and it has not been taken
+}
+
+// Peek returns the words of a simulated tree without being an operation: for what checks its events.
+func (t *Tree) Peek() Words {
+	pending, tracking := t.pending.Peek(), t.tracking.Peek()
+	return Words{
+		Left: int(pending & countMask), Decided: pending&decidedBit != 0, Failed: pending&failedBit != 0,
+		Phase: int(tracking >> 62), Active: int(tracking & countMask), Receiver: *t.receiver.Peek() != nil,
+	}
+}
+
+// emit reports an action of the specification; an event with arguments is guarded, so that they cost nothing.
+func (t *Tree) emit(action string, args ...any) {
+	if t.s.Traced() {
+		t.s.Emit(t, action, args...)
+	}
+}
 
 // check is the invariant of A1. It reads two words that change in separate steps, in the order that the owner keeps.
 func (t *Tree) check() error {

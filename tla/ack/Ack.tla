@@ -102,7 +102,7 @@ Retire(t) ==
 
 Raise(t, new) ==
   /\ At(t, "idle") /\ new # {} /\ new \subseteq In("none")
-  /\ \A u \in Task : ~At(u, "reserve") \/ task[u].set \cap new = {}
+  /\ \A u \in Task : At(u, "reserve") => task[u].set \cap new = {}
   /\ tracking' = [tracking EXCEPT !.active = @ + Cardinality(new)]
   /\ task' = [task EXCEPT ![t] = [at |-> "reserve", set |-> new, fail |-> FALSE, root |-> FALSE]]
   /\ UNCHANGED <<pending, share, cause, receiver, told, parks>>

@@ -1,0 +1,75 @@
+package ack_test
+
+import (
+	"testing"
+
+	"github.com/millrace-dev/millrace/core/ack"
+	"github.com/millrace-dev/millrace/sim"
+	spec "github.com/millrace-dev/millrace/tla/ack"
+	"github.com/millrace-dev/millrace/tla/specs"
+)
+
+// The events of every execution are steps of tla/ack/Ack.tla, and the words of the tree are what it says they are.
+func TestTraceA1EveryShare(t *testing.T) { sim.Trace(t, "A1/trace-of-every-share", everyShareCounts) }
+
+func TestTraceA1OneShare(t *testing.T) { sim.Trace(t, "A1/trace-of-one-share", shareResolvesOnce) }
+
+func TestTraceA1LateAttach(t *testing.T) { sim.Trace(t, "A1/trace-of-late-attach", lateAttach) }
+
+func TestTraceA1Drain(t *testing.T) { sim.Trace(t, "A1/trace-of-a-drain", drainedIsAnswered) }
+
+// A tree without shares is settled by whoever makes it, and what is attached to it owns nothing.
+func TestTraceA1NoShare(t *testing.T) {
+	sim.Trace(t, "A1/trace-of-no-share", func(w *sim.World) {
+		spec.Attach(w)
+		r := &told{}
+		tree, _ := ack.NewTree(w.Scheduler(), 0, r)
+		w.Own(tree)
+		for range 2 {
+			w.Go("late", func() { tree.Attach(1)[0].Ack() })
+		}
+		w.Join()
+		w.Require(r.times == 1 && tree.Outcome() == ack.Succeeded, "A1.empty", "notified %d times, %v", r.times, tree.Outcome())
+	})
+}
+
+// The other direction: code that is right does not follow a specification that is wrong.
+func TestMutantsOfTheSpecificationAreCaughtByTraces(t *testing.T) {
+	protocol, err := specs.Read("../../tla/ack")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{
+		"active-first": "mismatch Ack.Take", "attach-pending-first": "mismatch Ack.Raise",
+		"receiver-is-left": "mismatch Ack.Keep", "last-share-speaks": "mismatch Ack.Lower",
+	}
+	for _, m := range protocol.Mutants {
+		verdict, chosen := want[m.Name]
+		if !chosen {
+			continue
+		}
+		delete(want, m.Name)
+		replace, err := protocol.Sources(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wrong, err := spec.Load(replace)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := sim.Explore("A1/wrong-specification", "random", func(w *sim.World) {
+			spec.AttachTo(w, wrong)
+			root := ack.New(w.Scheduler(), &told{})
+			shares := root.Attach(2)
+			root.Ack()
+			shares[0].Fail(errLost)
+			shares[1].Ack()
+		})
+		if err != nil || r.Failure == nil || r.Failure.Verdict() != verdict {
+			t.Errorf("%s: %+v, %v, want %s", m.Name, r.Failure, err, verdict)
+		}
+	}
+	if len(want) > 0 {
+		t.Errorf("no such mutants: %v", want)
+	}
+}
