@@ -56,6 +56,9 @@ func (w *World) OnEvent(f func(owner any, action string, args []any) error) {
 	w.onEvent = append(w.onEvent, f)
 }
 
+// Running returns the number of the task that runs: bindings whose events belong to tasks tell them apart by it.
+func (w *World) Running() int { return int(w.current.id) }
+
 // identified is an error that names what a verdict is judged by.
 type identified interface {
 	error

@@ -41,7 +41,8 @@ var (
 //	Hot path      Push: five atomic operations and one allocation, Receive four; no lock, unless somebody
 //	              sleeps.
 //
-// Model models/relay.go · History linearizability/relay.go · Checks TestSimC6*, TestExhaustC6*, TestModelC6*, TestLinearC6*
+// Spec tla/relay/Relay.tla · Model models/relay.go · History linearizability/relay.go · Checks TestSimC6*, TestExhaustC6*,
+// TestModelC6*, TestLinearC6*, TestTraceC6*
 // Mutants C6.read-room-first, C6.read-waiting-first, C6.read-list-first, C6.count-from-second-snapshot,
 // C6.acknowledge-removed, C6.shrink-discards, C6.grow-wakes-one, C6.giving-up-detaches
 type Queue[T any] struct {
@@ -89,6 +90,7 @@ func NewQueue[T any](s sched.Scheduler, name string, capacity int) *Queue[T] {
 	q.head = sched.NewCell(s, name+" head", stub)
 	if s.Traced() {
 		s.Own("C6", q, q.check)
+		s.Emit(q, "New")
 	}
 	return q
 }
@@ -105,6 +107,7 @@ func newItem[T any](s sched.Scheduler, v T) *item[T] {
 
 // Push waits for a place and queues v. The error is ErrClosed, or the cause of scope's end; then v is not queued.
 func (q *Queue[T]) Push(scope *sched.Scope, v T) error {
+	q.emit("Publish")
 	ok, err := q.place()
 	if err == nil && !ok {
 		err = q.await(scope)
@@ -118,6 +121,7 @@ func (q *Queue[T]) Push(scope *sched.Scope, v T) error {
 
 // TryPush queues v if there is a place at once.
 func (q *Queue[T]) TryPush(v T) (bool, error) {
+	q.emit("Publish")
 	ok, err := q.place()
 	if ok {
 		q.link(v)
@@ -138,10 +142,15 @@ func (q *Queue[T]) Post(v T) bool {
 // place takes a place if there is one.
 func (q *Queue[T]) place() (bool, error) {
 	capacity := uint64(q.capacity.Load())
+	q.emit("ReadCapacity")
 	if q.add(capacity) {
+		q.emit("Add")
 		return true, nil
 	}
-	if q.places.Load()&closedBit != 0 {
+	q.emit("NoRoom")
+	closed := q.places.Load()&closedBit != 0
+	q.emit("ReadClosed")
+	if closed {
 		return false, ErrClosed
 	}
 	return false, nil
@@ -164,30 +173,47 @@ func (q *Queue[T]) add(limit uint64) bool {
 // time around somebody else has got one.
 func (q *Queue[T]) await(scope *sched.Scope) error {
 	q.waiting.Add(1)
-	defer q.waiting.Add(-1)
+	q.emit("RaiseWaiting")
+	defer q.lowerWaiting()
 	for {
 		woken := q.room.Register()
+		q.emit("Register")
 		if ok, err := q.place(); ok || err != nil {
 			woken.Drop()
+			q.emit("Drop")
 			return err
 		}
 		if err := woken.Wait(scope); err != nil {
+			q.emit("Drop")
 			return err
 		}
+		q.emit("Wake")
 	}
+}
+
+func (q *Queue[T]) lowerWaiting() {
+	q.waiting.Add(-1)
+	q.emit("LowerWaiting")
 }
 
 // link makes an item with a place visible. A producer that stops between the two steps would hide what comes after it, so
 // there is nothing in between that can fail or wait.
 func (q *Queue[T]) link(v T) {
 	n := newItem(q.s, v)
-	q.tail.Swap(n).next.Store(n)
-	q.wakeConsumer()
+	last := q.tail.Swap(n)
+	q.emit("Swap")
+	last.next.Store(n)
+	q.emit("Link")
+	q.wakeConsumer("ReadIdle", "WakeConsumer")
 }
 
-func (q *Queue[T]) wakeConsumer() {
-	if q.idle.Load() {
+// wakeConsumer takes the names of its two actions, which are not the same for who links and who closes.
+func (q *Queue[T]) wakeConsumer(read, wake string) {
+	idle := q.idle.Load()
+	q.emit(read)
+	if idle {
 		q.ready.TrySend(struct{}{})
+		q.emit(wake)
 	}
 }
 
@@ -198,31 +224,43 @@ func (q *Queue[T]) Receive(scope *sched.Scope, timer *sched.Timer) (v T, err err
 		if v, ok := q.Take(); ok {
 			return v, nil
 		}
+		q.emit("Look")
 		q.idle.Store(true)
+		q.emit("RaiseIdle")
 		v, ok := q.Take()
-		if !ok && q.places.Load() == closedBit {
-			err = ErrClosed
-		}
-		if !ok && err == nil {
-			err = q.sleep(scope, timer)
-			q.idle.Store(false)
-			if err == nil {
-				continue
-			}
-			return v, err
+		slept := false
+		if !ok {
+			q.emit("LookAgain")
+			slept, err = q.drainedOrSleep(scope, timer)
 		}
 		q.idle.Store(false)
-		return v, err
+		q.emit("LowerIdle")
+		if !slept || err != nil {
+			return v, err
+		}
 	}
+}
+
+// drainedOrSleep returns ErrClosed when nothing is left to come; else it sleeps.
+func (q *Queue[T]) drainedOrSleep(scope *sched.Scope, timer *sched.Timer) (slept bool, err error) {
+	drained := q.places.Load() == closedBit
+	q.emit("ReadDrained")
+	if drained {
+		return false, ErrClosed
+	}
+	return true, q.sleep(scope, timer)
 }
 
 func (q *Queue[T]) sleep(scope *sched.Scope, timer *sched.Timer) error {
 	switch sched.Select3(q.ready.OnReceive(), timer.Fired(), scope.Done()).Index {
 	case 1:
+		q.emit("StopSleeping")
 		return ErrTimer
 	case 2:
+		q.emit("StopSleeping")
 		return scope.Err()
 	}
+	q.emit("Woken")
 	return nil
 }
 
@@ -232,12 +270,17 @@ func (q *Queue[T]) Take() (v T, ok bool) {
 	if next == nil {
 		return v, false
 	}
+	q.emit("Take")
 	v = *next.value.View()
 	*next.value.Edit() = *new(T) // the item stays as the list's head: it must not keep the value alive
 	*q.head.Edit() = next
 	q.places.Add(^uint64(0))
-	if q.waiting.Load() > 0 {
+	q.emit("FreePlace")
+	waiting := q.waiting.Load()
+	q.emit("ReadWaiting")
+	if waiting > 0 {
 		q.room.One()
+		q.emit("WakeOne")
 	}
 	return v, true
 }
@@ -246,8 +289,18 @@ func (q *Queue[T]) Take() (v T, ok bool) {
 func (q *Queue[T]) Resize(capacity int) {
 	checkCapacity("resize", capacity)
 	q.capacity.Store(int64(capacity))
-	if q.waiting.Load() > 0 {
+	if q.s.Traced() {
+		q.s.Emit(q, "Resize", capacity)
+	}
+	q.wakeAll("ResizeReadsWaiting", "ResizeWakesAll")
+}
+
+func (q *Queue[T]) wakeAll(read, wake string) {
+	waiting := q.waiting.Load()
+	q.emit(read)
+	if waiting > 0 {
 		q.room.All()
+		q.emit(wake)
 	}
 }
 
@@ -263,10 +316,9 @@ func (q *Queue[T]) Close() {
 			break
 		}
 	}
-	if q.waiting.Load() > 0 {
-		q.room.All()
-	}
-	q.wakeConsumer()
+	q.emit("Close")
+	q.wakeAll("CloseReadsWaiting", "CloseWakesAll")
+	q.wakeConsumer("CloseReadsIdle", "CloseWakesConsumer")
 }
 
 // Len returns the places taken.
@@ -274,6 +326,28 @@ func (q *Queue[T]) Len() int { return int(q.places.Load() & placesMask) }
 
 // Capacity returns the current capacity.
 func (q *Queue[T]) Capacity() int { return int(q.capacity.Load()) }
+
+// Words is what a queue's words say at one instant.
+type Words struct {
+	Capacity, Places, Waiting int
+	Closed, Idle              bool
+}
+
+// Peek returns the words of a simulated queue without being an operation: for what checks its events.
+func (q *Queue[T]) Peek() Words {
+	places := q.places.Peek()
+	return Words{
+		Capacity: int(q.capacity.Peek()), Places: int(places & placesMask), Waiting: int(q.waiting.Peek()),
+		Closed: places&closedBit != 0, Idle: q.idle.Peek(),
+	}
+}
+
+// emit reports an action of the specification.
+func (q *Queue[T]) emit(action string) {
+	if q.s.Traced() {
+		q.s.Emit(q, action)
+	}
+}
 
 // checkedItems bounds the walk of check; simulated queues are shorter.
 const checkedItems = 64

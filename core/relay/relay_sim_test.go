@@ -7,6 +7,7 @@ import (
 	"github.com/millrace-dev/millrace/core/ack"
 	"github.com/millrace-dev/millrace/core/relay"
 	"github.com/millrace-dev/millrace/sim"
+	spec "github.com/millrace-dev/millrace/tla/relay"
 )
 
 // sink is a consumer that keeps what it received and acknowledges it.
@@ -81,92 +82,104 @@ func TestSimC6EveryConsumerGetsEveryBatchInOrder(t *testing.T) {
 // Consumers come and go while batches are published. Each batch reserves as many shares as it has deliveries, so
 // every attempt ends, and what was handed over is received.
 func TestSimC6SharesEqualTheSnapshot(t *testing.T) {
-	sim.Check(t, "C6/shares-equal-the-snapshot", func(w *sim.World) {
-		r := relay.New[rows](w.Scheduler(), "orders")
-		w.Own(r)
-		leaving := &sink{w: w, consumer: r.Attach("leaving", 1)}
-		w.Go("consume", func() { leaving.take(-1) })
-		w.Go("change", func() {
-			coming := &sink{w: w, consumer: r.Attach("coming", 1)}
-			leaving.consumer.Remove()
-			w.Go("consume", func() { coming.take(-1) })
-			coming.consumer.Remove()
-		})
-		for i := 1; i <= 2; i++ {
-			reply, err := publish(w, r, i)
-			w.Require(err == nil || errors.Is(err, relay.ErrRemoved), "C6.publish", "%v", err)
-			_, err = reply.Wait(w.Scope())
-			w.NoError(err)
-		}
-		w.Join()
+	sim.Check(t, "C6/shares-equal-the-snapshot", snapshots)
+}
+
+func snapshots(w *sim.World) {
+	spec.Attach(w)
+	r := relay.New[rows](w.Scheduler(), "orders")
+	w.Own(r)
+	leaving := &sink{w: w, consumer: r.Attach("leaving", 1)}
+	w.Go("consume", func() { leaving.take(-1) })
+	w.Go("change", func() {
+		coming := &sink{w: w, consumer: r.Attach("coming", 1)}
+		leaving.consumer.Remove()
+		w.Go("consume", func() { coming.take(-1) })
+		coming.consumer.Remove()
 	})
+	for i := 1; i <= 2; i++ {
+		reply, err := publish(w, r, i)
+		w.Require(err == nil || errors.Is(err, relay.ErrRemoved), "C6.publish", "%v", err)
+		_, err = reply.Wait(w.Scope())
+		w.NoError(err)
+	}
+	w.Join()
 }
 
 // A publisher waits for the queue of a consumer that never receives. Removing that consumer lets the publisher
 // go on to the next one, and fails the attempt instead of losing the batch.
 func TestSimC6RemovalStopsNobody(t *testing.T) {
-	sim.Check(t, "C6/removal-stops-nobody", func(w *sim.World) {
-		r := relay.New[rows](w.Scheduler(), "orders")
-		w.Own(r)
-		stuck := r.Attach("stuck", 1)
-		other := &sink{w: w, consumer: r.Attach("other", 2)}
-		_, err := publish(w, r, 1)
-		w.NoError(err)
-		w.Go("remove", func() { stuck.Remove() })
-		reply, err := publish(w, r, 2)
-		o, ended := reply.Get()
-		w.Require(err == nil || ended && errors.Is(o.Err, relay.ErrRemoved), "C6.I5", "published with %v, attempt %v", err, o.Err)
-		other.take(len(other.got) + 1)
-		w.Join()
-		stuck.Discard(errStop)
-	})
+	sim.Check(t, "C6/removal-stops-nobody", removal)
+}
+
+func removal(w *sim.World) {
+	spec.Attach(w)
+	r := relay.New[rows](w.Scheduler(), "orders")
+	w.Own(r)
+	stuck := r.Attach("stuck", 1)
+	other := &sink{w: w, consumer: r.Attach("other", 2)}
+	_, err := publish(w, r, 1)
+	w.NoError(err)
+	w.Go("remove", func() { stuck.Remove() })
+	reply, err := publish(w, r, 2)
+	o, ended := reply.Get()
+	w.Require(err == nil || ended && errors.Is(o.Err, relay.ErrRemoved), "C6.I5", "published with %v, attempt %v", err, o.Err)
+	other.take(len(other.got) + 1)
+	w.Join()
+	stuck.Discard(errStop)
 }
 
 // Two producers need the one place. Whoever waits is woken when it is free, whatever the order.
 func TestSimC6FreedRoomWakesAWaiter(t *testing.T) {
-	sim.Check(t, "C6/freed-room-wakes-a-waiter", func(w *sim.World) {
-		q := relay.NewQueue[int](w.Scheduler(), "q", 1)
-		w.Own(q)
-		w.Go("receive", func() {
-			for range 4 {
-				_, err := q.Receive(w.Scope(), nil)
-				w.NoError(err)
-			}
-		})
-		w.Go("push", func() {
-			for v := range 2 {
-				w.NoError(q.Push(w.Scope(), v))
-			}
-		})
-		for v := range 2 {
-			w.NoError(q.Push(w.Scope(), 10+v))
+	sim.Check(t, "C6/freed-room-wakes-a-waiter", freedRoom)
+}
+
+func freedRoom(w *sim.World) {
+	spec.Attach(w)
+	q := relay.NewQueue[int](w.Scheduler(), "q", 1)
+	w.Own(q)
+	w.Go("receive", func() {
+		for range 4 {
+			_, err := q.Receive(w.Scope(), nil)
+			w.NoError(err)
 		}
 	})
+	w.Go("push", func() {
+		for v := range 2 {
+			w.NoError(q.Push(w.Scope(), v))
+		}
+	})
+	for v := range 2 {
+		w.NoError(q.Push(w.Scope(), 10+v))
+	}
 }
 
 // The capacity shrinks and grows under a producer: nothing queued is lost or reordered, and the producer is let in.
 func TestSimC6ShrinkingDiscardsNothing(t *testing.T) {
-	sim.Check(t, "C6/shrinking-discards-nothing", func(w *sim.World) {
-		q := relay.NewQueue[int](w.Scheduler(), "q", 2)
-		w.Own(q)
-		w.Go("resize", func() {
-			q.Resize(1)
-			q.Resize(3)
-		})
-		w.Go("push", func() {
-			for v := range 4 {
-				w.NoError(q.Push(w.Scope(), v))
-			}
-			q.Close()
-		})
-		for want := range 4 {
-			v, err := q.Receive(w.Scope(), nil)
-			w.NoError(err)
-			w.Require(v == want, "C6.order", "received %d, want %d", v, want)
-		}
-		_, err := q.Receive(w.Scope(), nil)
-		w.Require(errors.Is(err, relay.ErrClosed), "C6.I3", "received %v after the end", err)
+	sim.Check(t, "C6/shrinking-discards-nothing", shrinking)
+}
+
+func shrinking(w *sim.World) {
+	spec.Attach(w)
+	q := relay.NewQueue[int](w.Scheduler(), "q", 2)
+	w.Own(q)
+	w.Go("resize", func() {
+		q.Resize(1)
+		q.Resize(3)
 	})
+	w.Go("push", func() {
+		for v := range 4 {
+			w.NoError(q.Push(w.Scope(), v))
+		}
+		q.Close()
+	})
+	for want := range 4 {
+		v, err := q.Receive(w.Scope(), nil)
+		w.NoError(err)
+		w.Require(v == want, "C6.order", "received %d, want %d", v, want)
+	}
+	_, err := q.Receive(w.Scope(), nil)
+	w.Require(errors.Is(err, relay.ErrClosed), "C6.I3", "received %v after the end", err)
 }
 
 // A producer finds the queue full while its consumer takes what is there: every order of their steps.

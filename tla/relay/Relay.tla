@@ -31,12 +31,13 @@ VARIABLES
   limit,     \* the capacity that the call has read
   awake,     \* how its registration was woken: "no", "one" with a permit, "all"
   turn,      \* the step of each consumer
-  control,   \* the step of whoever removes or resizes each consumer
+  control,   \* the step of whoever removes each consumer
+  sizer,     \* the step of whoever changes the capacity of its queue
   resizes
 
 queueVars == <<capacity, places, closed, waiting, line, permit, items, idle, ready>>
 callVars == <<call, todo, reserved, fate, limit, awake>>
-vars == <<attached, queueVars, callVars, turn, control, resizes>>
+vars == <<attached, queueVars, callVars, turn, control, sizer, resizes>>
 
 Init ==
   /\ attached = Consumer
@@ -47,7 +48,8 @@ Init ==
   /\ call = [b \in Batch |-> "new"] /\ todo = [b \in Batch |-> {}] /\ reserved = [b \in Batch |-> 0]
   /\ fate = [b \in Batch |-> [c \in Consumer |-> "none"]] /\ limit = [b \in Batch |-> 0]
   /\ awake = [b \in Batch |-> "no"]
-  /\ turn = [c \in Consumer |-> "take"] /\ control = [c \in Consumer |-> "rest"] /\ resizes = 0
+  /\ turn = [c \in Consumer |-> "take"] /\ control = [c \in Consumer |-> "rest"]
+  /\ sizer = [c \in Consumer |-> "rest"] /\ resizes = 0
 
 B(b, from, to) == call[b] = from /\ call' = [call EXCEPT ![b] = to]
 C(c, from, to) == turn[c] = from /\ turn' = [turn EXCEPT ![c] = to]
@@ -70,38 +72,42 @@ Publish(b) ==
   /\ B(b, "new", IF attached = {} THEN "end" ELSE "offer")
   /\ todo' = [todo EXCEPT ![b] = attached] /\ reserved' = [reserved EXCEPT ![b] = Cardinality(attached)]
   /\ fate' = [fate EXCEPT ![b] = [c \in Consumer |-> IF c \in attached THEN "reserved" ELSE "none"]]
-  /\ UNCHANGED <<attached, queueVars, limit, awake, turn, control, resizes>>
+  /\ UNCHANGED <<attached, queueVars, limit, awake, turn, control, sizer, resizes>>
 
-(* Looking for a place: the capacity is read, then a place below it is taken in one step, or the queue is closed. *)
+(* Looking for a place: the capacity is read, then a place below it is taken in one step; if there was none, the call   *)
+(* reads whether the queue is closed.                                                                                  *)
 ReadCapacity(b) ==
   /\ B(b, "offer", "add") \/ B(b, "again", "addWaiting")
   /\ limit' = [limit EXCEPT ![b] = capacity[Now(b)]]
-  /\ UNCHANGED <<attached, queueVars, todo, reserved, fate, awake, turn, control, resizes>>
+  /\ UNCHANGED <<attached, queueVars, todo, reserved, fate, awake, turn, control, sizer, resizes>>
 
 HasRoom(b) == ~closed[Now(b)] /\ places[Now(b)] < limit[b]
 
 Add(b) ==
-  /\ call[b] = "add"
-  /\ LET c == Now(b) IN
-     IF HasRoom(b) THEN B(b, "add", "link") /\ places' = [places EXCEPT ![c] = @ + 1] /\ UNCHANGED waiting
-     ELSE IF closed[c] THEN B(b, "add", "fail") /\ UNCHANGED <<places, waiting>>
-     ELSE B(b, "add", "register") /\ waiting' = [waiting EXCEPT ![c] = @ + 1] /\ UNCHANGED places
-  /\ UNCHANGED <<attached, capacity, closed, line, permit, items, idle, ready, todo, reserved, fate, limit, awake, turn, control, resizes>>
+  /\ call[b] \in {"add", "addWaiting"} /\ HasRoom(b) /\ (B(b, "add", "swap") \/ B(b, "addWaiting", "drop"))
+  /\ places' = [places EXCEPT ![Now(b)] = @ + 1]
+  /\ UNCHANGED <<attached, capacity, closed, waiting, line, permit, items, idle, ready, todo, reserved, fate, limit, awake, turn, control, sizer, resizes>>
+
+NoRoom(b) ==
+  /\ call[b] \in {"add", "addWaiting"} /\ ~HasRoom(b) /\ (B(b, "add", "refused") \/ B(b, "addWaiting", "refusedWaiting"))
+  /\ UNCHANGED <<attached, queueVars, todo, reserved, fate, limit, awake, turn, control, sizer, resizes>>
+
+ReadClosed(b) ==
+  /\ \/ B(b, "refused", IF closed[Now(b)] THEN "fail" ELSE "raise")
+     \/ B(b, "refusedWaiting", IF closed[Now(b)] THEN "dropClosed" ELSE "sleep")
+  /\ UNCHANGED <<attached, queueVars, todo, reserved, fate, limit, awake, turn, control, sizer, resizes>>
 
 (* Waiting for a place: waiting is raised, the call registers, then it looks again. *)
+RaiseWaiting(b) ==
+  /\ B(b, "raise", "register") /\ waiting' = [waiting EXCEPT ![Now(b)] = @ + 1]
+  /\ UNCHANGED <<attached, capacity, places, closed, line, permit, items, idle, ready, todo, reserved, fate, limit, awake, turn, control, sizer, resizes>>
+
 Register(b) ==
   /\ B(b, "register", "again")
   /\ LET c == Now(b) IN
      IF permit[c] THEN permit' = [permit EXCEPT ![c] = FALSE] /\ awake' = [awake EXCEPT ![b] = "one"] /\ UNCHANGED line
      ELSE line' = [line EXCEPT ![c] = Append(@, b)] /\ awake' = [awake EXCEPT ![b] = "no"] /\ UNCHANGED permit
-  /\ UNCHANGED <<attached, capacity, places, closed, waiting, items, idle, ready, todo, reserved, fate, limit, turn, control, resizes>>
-
-AddWaiting(b) ==
-  /\ call[b] = "addWaiting"
-  /\ LET c == Now(b) IN
-     IF HasRoom(b) THEN B(b, "addWaiting", "drop") /\ places' = [places EXCEPT ![c] = @ + 1]
-     ELSE B(b, "addWaiting", IF closed[c] THEN "dropClosed" ELSE "sleep") /\ UNCHANGED places
-  /\ UNCHANGED <<attached, capacity, closed, waiting, line, permit, items, idle, ready, todo, reserved, fate, limit, awake, turn, control, resizes>>
+  /\ UNCHANGED <<attached, capacity, places, closed, waiting, items, idle, ready, todo, reserved, fate, limit, turn, control, sizer, resizes>>
 
 (* A registration that is given up passes its permit on. A call may give up at any time when it sleeps: its scope ended. *)
 Drop(b) ==
@@ -112,65 +118,89 @@ Drop(b) ==
      IF here # {} THEN line' = [line EXCEPT ![c] = SelectSeq(@, LAMBDA x : x # b)] /\ UNCHANGED <<permit, awake>>
      ELSE IF awake[b] = "one" THEN One(c)
      ELSE UNCHANGED <<line, permit, awake>>
-  /\ UNCHANGED <<attached, capacity, places, closed, waiting, items, idle, ready, todo, reserved, fate, limit, turn, control, resizes>>
+  /\ UNCHANGED <<attached, capacity, places, closed, waiting, items, idle, ready, todo, reserved, fate, limit, turn, control, sizer, resizes>>
 
 Wake(b) ==
   /\ awake[b] # "no" /\ B(b, "sleep", "register")
-  /\ UNCHANGED <<attached, queueVars, todo, reserved, fate, limit, awake, turn, control, resizes>>
+  /\ UNCHANGED <<attached, queueVars, todo, reserved, fate, limit, awake, turn, control, sizer, resizes>>
 
 LowerWaiting(b) ==
-  /\ B(b, "lowerLink", "link") \/ B(b, "lowerFail", "fail")
+  /\ B(b, "lowerLink", "swap") \/ B(b, "lowerFail", "fail")
   /\ waiting' = [waiting EXCEPT ![Now(b)] = @ - 1] /\ awake' = [awake EXCEPT ![b] = "no"]
-  /\ UNCHANGED <<attached, capacity, places, closed, line, permit, items, idle, ready, todo, reserved, fate, limit, turn, control, resizes>>
+  /\ UNCHANGED <<attached, capacity, places, closed, line, permit, items, idle, ready, todo, reserved, fate, limit, turn, control, sizer, resizes>>
 
-(* A batch with a place is linked; then the consumer is woken if it is idle. *)
+(* A batch with a place joins the list in one step and can be seen from it in the next: until then it also hides what  *)
+(* comes after it. Then the consumer is woken if it is idle.                                                          *)
+Swap(b) ==
+  /\ B(b, "swap", "link") /\ items' = [items EXCEPT ![Now(b)] = Append(@, b)]
+  /\ UNCHANGED <<attached, capacity, places, closed, waiting, line, permit, idle, ready, todo, reserved, fate, limit, awake, turn, control, sizer, resizes>>
+
 Link(b) ==
-  /\ B(b, "link", "wake")
-  /\ items' = [items EXCEPT ![Now(b)] = Append(@, b)] /\ fate' = [fate EXCEPT ![b][Now(b)] = "linked"]
-  /\ UNCHANGED <<attached, capacity, places, closed, waiting, line, permit, idle, ready, todo, reserved, limit, awake, turn, control, resizes>>
+  /\ B(b, "link", "wake") /\ fate' = [fate EXCEPT ![b][Now(b)] = "linked"]
+  /\ UNCHANGED <<attached, queueVars, todo, reserved, limit, awake, turn, control, sizer, resizes>>
+
+ReadIdle(b) ==
+  /\ call[b] = "wake" /\ call' = [call EXCEPT ![b] = IF idle[Now(b)] THEN "send" ELSE Next1(b)]
+  /\ todo' = [todo EXCEPT ![b] = IF idle[Now(b)] THEN @ ELSE @ \ {Now(b)}]
+  /\ UNCHANGED <<attached, queueVars, reserved, fate, limit, awake, turn, control, sizer, resizes>>
 
 WakeConsumer(b) ==
-  /\ B(b, "wake", Next1(b))
-  /\ ready' = [ready EXCEPT ![Now(b)] = @ \/ idle[Now(b)]] /\ todo' = [todo EXCEPT ![b] = @ \ {Now(b)}]
-  /\ UNCHANGED <<attached, capacity, places, closed, waiting, line, permit, items, idle, reserved, fate, limit, awake, turn, control, resizes>>
+  /\ B(b, "send", Next1(b)) /\ ready' = [ready EXCEPT ![Now(b)] = TRUE] /\ todo' = [todo EXCEPT ![b] = @ \ {Now(b)}]
+  /\ UNCHANGED <<attached, capacity, places, closed, waiting, line, permit, items, idle, reserved, fate, limit, awake, turn, control, sizer, resizes>>
 
 Fail(b) ==
   /\ B(b, "fail", Next1(b))
   /\ fate' = [fate EXCEPT ![b][Now(b)] = "failed"] /\ todo' = [todo EXCEPT ![b] = @ \ {Now(b)}]
-  /\ UNCHANGED <<attached, queueVars, reserved, limit, awake, turn, control, resizes>>
+  /\ UNCHANGED <<attached, queueVars, reserved, limit, awake, turn, control, sizer, resizes>>
 
 --------------------------------------------------------------------------------------------------------------------
-(* Receiving. The consumer takes the first item, frees its place, and then wakes one waiter. When there is nothing  *)
-(* it raises idle and looks again before it sleeps.                                                                *)
+(* Receiving. The consumer takes the first item, frees its place, and then wakes one waiter if there are any. When     *)
+(* there is nothing it raises idle and looks again before it sleeps.                                                   *)
+
+Visible(c) == items[c] # <<>> /\ fate[Head(items[c])][c] = "linked"
+Idles(c, to) == IF idle[c] THEN "lower" ELSE to
 
 Take(c) ==
-  /\ items[c] # <<>> /\ (C(c, "take", "free") \/ C(c, "takeIdle", "free"))
+  /\ Visible(c) /\ (C(c, "take", "free") \/ C(c, "takeIdle", "free"))
   /\ fate' = [fate EXCEPT ![Head(items[c])][c] = "received"] /\ items' = [items EXCEPT ![c] = Tail(@)]
-  /\ idle' = [idle EXCEPT ![c] = FALSE]
-  /\ UNCHANGED <<attached, capacity, places, closed, waiting, line, permit, ready, call, todo, reserved, limit, awake, control, resizes>>
+  /\ UNCHANGED <<attached, capacity, places, closed, waiting, line, permit, idle, ready, call, todo, reserved, limit, awake, control, sizer, resizes>>
 
 FreePlace(c) ==
   /\ C(c, "free", "room") /\ places' = [places EXCEPT ![c] = @ - 1]
-  /\ UNCHANGED <<attached, capacity, closed, waiting, line, permit, items, idle, ready, callVars, control, resizes>>
+  /\ UNCHANGED <<attached, capacity, closed, waiting, line, permit, items, idle, ready, callVars, control, sizer, resizes>>
+
+ReadWaiting(c) ==
+  /\ C(c, "room", IF waiting[c] > 0 THEN "one" ELSE Idles(c, "take"))
+  /\ UNCHANGED <<attached, queueVars, callVars, control, sizer, resizes>>
 
 WakeOne(c) ==
-  /\ C(c, "room", "take")
-  /\ IF waiting[c] > 0 THEN One(c) ELSE UNCHANGED <<line, permit, awake>>
-  /\ UNCHANGED <<attached, capacity, places, closed, waiting, items, idle, ready, call, todo, reserved, fate, limit, control, resizes>>
+  /\ C(c, "one", Idles(c, "take")) /\ One(c)
+  /\ UNCHANGED <<attached, capacity, places, closed, waiting, items, idle, ready, call, todo, reserved, fate, limit, control, sizer, resizes>>
+
+Look(c) == ~Visible(c) /\ C(c, "take", "raise") /\ UNCHANGED <<attached, queueVars, callVars, control, sizer, resizes>>
 
 RaiseIdle(c) ==
-  /\ items[c] = <<>> /\ C(c, "take", "takeIdle") /\ idle' = [idle EXCEPT ![c] = TRUE]
-  /\ UNCHANGED <<attached, capacity, places, closed, waiting, line, permit, items, ready, callVars, control, resizes>>
+  /\ C(c, "raise", "takeIdle") /\ idle' = [idle EXCEPT ![c] = TRUE]
+  /\ UNCHANGED <<attached, capacity, places, closed, waiting, line, permit, items, ready, callVars, control, sizer, resizes>>
 
-(* Nothing again: the queue is drained when it is closed and nobody has a place, else the consumer sleeps. *)
-LookAgain(c) ==
-  /\ items[c] = <<>> /\ C(c, "takeIdle", IF closed[c] /\ places[c] = 0 THEN "end" ELSE "sleep")
-  /\ UNCHANGED <<attached, queueVars, callVars, control, resizes>>
+(* Nothing again: the queue is drained when it is closed and nobody has a place, else the consumer sleeps, until it is  *)
+(* woken or has waited long enough.                                                                                    *)
+LookAgain(c) == ~Visible(c) /\ C(c, "takeIdle", "drained") /\ UNCHANGED <<attached, queueVars, callVars, control, sizer, resizes>>
+
+ReadDrained(c) ==
+  /\ C(c, "drained", IF closed[c] /\ places[c] = 0 THEN "ended" ELSE "sleep")
+  /\ UNCHANGED <<attached, queueVars, callVars, control, sizer, resizes>>
 
 Woken(c) ==
-  /\ ready[c] /\ C(c, "sleep", "take")
-  /\ ready' = [ready EXCEPT ![c] = FALSE] /\ idle' = [idle EXCEPT ![c] = FALSE]
-  /\ UNCHANGED <<attached, capacity, places, closed, waiting, line, permit, items, callVars, control, resizes>>
+  /\ ready[c] /\ C(c, "sleep", "lower") /\ ready' = [ready EXCEPT ![c] = FALSE]
+  /\ UNCHANGED <<attached, capacity, places, closed, waiting, line, permit, items, idle, callVars, control, sizer, resizes>>
+
+StopSleeping(c) == C(c, "sleep", "lower") /\ UNCHANGED <<attached, queueVars, callVars, control, sizer, resizes>>
+
+LowerIdle(c) ==
+  /\ C(c, "lower", "take") \/ C(c, "ended", "end")
+  /\ idle' = [idle EXCEPT ![c] = FALSE]
+  /\ UNCHANGED <<attached, capacity, places, closed, waiting, line, permit, items, ready, callVars, control, sizer, resizes>>
 
 --------------------------------------------------------------------------------------------------------------------
 (* Removing a consumer: it leaves the list, its queue is closed, and everybody who waits is woken. What has a place *)
@@ -180,38 +210,62 @@ R(c, from, to) == control[c] = from /\ control' = [control EXCEPT ![c] = to]
 
 Remove(c) ==
   /\ c \in Stalled /\ R(c, "rest", "close") /\ attached' = attached \ {c}
-  /\ UNCHANGED <<queueVars, callVars, turn, resizes>>
+  /\ UNCHANGED <<queueVars, callVars, turn, sizer, resizes>>
 
-Close(c) ==
-  /\ R(c, "close", "closeWaiters") /\ closed' = [closed EXCEPT ![c] = TRUE]
-  /\ UNCHANGED <<attached, capacity, places, waiting, line, permit, items, idle, ready, callVars, turn, resizes>>
+CloseFrom(c, from) ==
+  /\ R(c, from, "closeWaiters") /\ closed' = [closed EXCEPT ![c] = TRUE]
+  /\ UNCHANGED <<attached, capacity, places, waiting, line, permit, items, idle, ready, callVars, turn, sizer, resizes>>
+Close(c) == CloseFrom(c, "close")
 
-WakeAll(c) ==
-  /\ R(c, "closeWaiters", "closeConsumer") \/ R(c, "resized", "rest")
-  /\ IF waiting[c] > 0 THEN All(c) ELSE UNCHANGED <<line, permit, awake>>
-  /\ UNCHANGED <<attached, capacity, places, closed, waiting, items, idle, ready, call, todo, reserved, fate, limit, turn, resizes>>
+CloseReadsWaiting(c) ==
+  /\ R(c, "closeWaiters", IF waiting[c] > 0 THEN "closeAll" ELSE "closeConsumer")
+  /\ UNCHANGED <<attached, queueVars, callVars, turn, sizer, resizes>>
 
-CloseConsumer(c) ==
-  /\ R(c, "closeConsumer", "removed") /\ ready' = [ready EXCEPT ![c] = @ \/ idle[c]]
-  /\ UNCHANGED <<attached, capacity, places, closed, waiting, line, permit, items, idle, callVars, turn, resizes>>
+CloseWakesAll(c) ==
+  /\ R(c, "closeAll", "closeConsumer") /\ All(c)
+  /\ UNCHANGED <<attached, capacity, places, closed, waiting, items, idle, ready, call, todo, reserved, fate, limit, turn, sizer, resizes>>
 
-Resize(c) ==
-  /\ resizes < Resizes /\ R(c, "rest", "resized") /\ resizes' = resizes + 1
-  /\ capacity' = [capacity EXCEPT ![c] = IF @ = Capacity THEN Smallest ELSE Capacity]
-  /\ UNCHANGED <<attached, places, closed, waiting, line, permit, items, idle, ready, callVars, turn>>
+CloseReadsIdle(c) ==
+  /\ R(c, "closeConsumer", IF idle[c] THEN "closeSend" ELSE "removed")
+  /\ UNCHANGED <<attached, queueVars, callVars, turn, sizer, resizes>>
+
+CloseWakesConsumer(c) ==
+  /\ R(c, "closeSend", "removed") /\ ready' = [ready EXCEPT ![c] = TRUE]
+  /\ UNCHANGED <<attached, capacity, places, closed, waiting, line, permit, items, idle, callVars, turn, sizer, resizes>>
+
+(* Another capacity: it is stored, then everybody who waits is woken. *)
+
+S(c, from, to) == sizer[c] = from /\ sizer' = [sizer EXCEPT ![c] = to]
+
+ResizeTo(c, n) ==
+  /\ S(c, "rest", "resized") /\ capacity' = [capacity EXCEPT ![c] = n] /\ resizes' = resizes + 1
+  /\ UNCHANGED <<attached, places, closed, waiting, line, permit, items, idle, ready, callVars, turn, control>>
+Resize(c) == resizes < Resizes /\ ResizeTo(c, IF capacity[c] = Capacity THEN Smallest ELSE Capacity)
+
+ResizeReadsWaiting(c) ==
+  /\ S(c, "resized", IF waiting[c] > 0 THEN "resizeAll" ELSE "rest")
+  /\ UNCHANGED <<attached, queueVars, callVars, turn, control, resizes>>
+
+ResizeWakesAll(c) ==
+  /\ S(c, "resizeAll", "rest") /\ All(c)
+  /\ UNCHANGED <<attached, capacity, places, closed, waiting, items, idle, ready, call, todo, reserved, fate, limit, turn, control, resizes>>
 
 --------------------------------------------------------------------------------------------------------------------
 Publishes(b) ==
-  \/ ReadCapacity(b) \/ Add(b) \/ Register(b) \/ AddWaiting(b) \/ (call[b] # "sleep" /\ Drop(b)) \/ Wake(b)
-  \/ LowerWaiting(b) \/ Link(b) \/ WakeConsumer(b) \/ Fail(b)
+  \/ ReadCapacity(b) \/ Add(b) \/ NoRoom(b) \/ ReadClosed(b) \/ RaiseWaiting(b) \/ Register(b)
+  \/ (call[b] # "sleep" /\ Drop(b)) \/ Wake(b) \/ LowerWaiting(b)
+  \/ Swap(b) \/ Link(b) \/ ReadIdle(b) \/ WakeConsumer(b) \/ Fail(b)
 GivesUp(b) == call[b] = "sleep" /\ Drop(b)
-Takes(c) == Take(c) \/ RaiseIdle(c)
-Receives(c) == FreePlace(c) \/ WakeOne(c) \/ LookAgain(c) \/ Woken(c)
-Controls(c) == Close(c) \/ WakeAll(c) \/ CloseConsumer(c)
+Takes(c) == Take(c) \/ Look(c)
+Receives(c) ==
+  FreePlace(c) \/ ReadWaiting(c) \/ WakeOne(c) \/ RaiseIdle(c) \/ LookAgain(c) \/ ReadDrained(c) \/ Woken(c) \/ LowerIdle(c)
+Controls(c) ==
+  \/ Close(c) \/ CloseReadsWaiting(c) \/ CloseWakesAll(c) \/ CloseReadsIdle(c) \/ CloseWakesConsumer(c)
+  \/ ResizeReadsWaiting(c) \/ ResizeWakesAll(c)
 
 Next ==
   \/ \E b \in Batch : Publish(b) \/ Publishes(b) \/ GivesUp(b)
-  \/ \E c \in Consumer : Takes(c) \/ Receives(c) \/ Controls(c) \/ Remove(c) \/ Resize(c)
+  \/ \E c \in Consumer : Takes(c) \/ Receives(c) \/ Controls(c) \/ StopSleeping(c) \/ Remove(c) \/ Resize(c)
 
 (* Calls and consumers go on. A consumer that may stall takes nothing if it does not want to; then it is removed. *)
 Fair ==
@@ -227,16 +281,17 @@ TypeOK ==
   /\ \A c \in Consumer :
        /\ capacity[c] \in {Capacity, Smallest} /\ places[c] \in Nat /\ waiting[c] \in 0..Cardinality(Batch)
        /\ closed[c] \in BOOLEAN /\ permit[c] \in BOOLEAN /\ idle[c] \in BOOLEAN /\ ready[c] \in BOOLEAN
-       /\ turn[c] \in {"take", "free", "room", "takeIdle", "sleep", "end"}
-       /\ control[c] \in {"rest", "close", "closeWaiters", "closeConsumer", "removed", "resized"}
+       /\ turn[c] \in {"take", "free", "room", "one", "raise", "takeIdle", "drained", "sleep", "lower", "ended", "end"}
+       /\ control[c] \in {"rest", "close", "closeWaiters", "closeAll", "closeConsumer", "closeSend", "removed"}
+       /\ sizer[c] \in {"rest", "resized", "resizeAll"}
   /\ \A b \in Batch :
-       /\ call[b] \in {"new", "offer", "add", "register", "again", "addWaiting", "sleep", "drop", "dropClosed", "lowerLink",
-                       "lowerFail", "link", "wake", "fail", "end"}
+       /\ call[b] \in {"new", "offer", "add", "refused", "raise", "register", "again", "addWaiting", "refusedWaiting", "sleep",
+                       "drop", "dropClosed", "lowerLink", "lowerFail", "swap", "link", "wake", "send", "fail", "end"}
        /\ todo[b] \subseteq Consumer /\ awake[b] \in {"no", "one", "all"}
        /\ \A c \in Consumer : fate[b][c] \in {"none", "reserved", "linked", "received", "failed"}
-  /\ resizes \in 0..Resizes
+  /\ resizes \in Nat
 
-HasPlace(c) == {b \in Batch : call[b] \in {"link", "drop", "lowerLink"} /\ Now(b) = c}
+HasPlace(c) == {b \in Batch : call[b] \in {"drop", "lowerLink", "swap"} /\ Now(b) = c}
 
 (* C6.I1: places taken are items linked, calls between their place and their link, and the consumer between an item *)
 (* and its place.                                                                                                   *)
@@ -258,7 +313,7 @@ C6I4_SharesEqualTheSnapshot ==
 C6I5_NothingIsLost ==
   \A b \in Batch, c \in Consumer :
     /\ call[b] = "end" => fate[b][c] # "reserved"
-    /\ fate[b][c] = "linked" => turn[c] # "end" /\ \E i \in DOMAIN items[c] : items[c][i] = b
+    /\ fate[b][c] = "linked" => turn[c] \notin {"ended", "end"} /\ \E i \in DOMAIN items[c] : items[c][i] = b
 
 (* C6: no wake-up of a publisher is lost, and removing one consumer stops nobody. *)
 C6L1_PublishEnds == \A b \in Batch : (call[b] = "offer") ~> (call[b] = "end")
