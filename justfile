@@ -22,6 +22,10 @@ sim *args:
 soak *args:
     @go run ./cmd/verify soak "$@"
 
+# a failure's page in a headless browser
+timeline *args:
+    @go run ./cmd/verify timeline "$@"
+
 # plain memory under Go's race detector, over simulated schedules: [FILTER] [seeds=N]
 race *args:
     @go run ./cmd/verify race "$@"

@@ -51,6 +51,7 @@ type task struct {
 	clock  vclock
 	where  []uintptr    // stack at the last point, when tracing
 	tick   uint32       // of its own clock at that point, when tracing
+	since  int          // step of that point, when tracing
 	stand  uint64       // its stack at the last point, while an Eventually waits
 	stores *storeBuffer // under TSO, those that have not reached memory
 	key    uint64       // the same in every execution: path of births

@@ -39,6 +39,7 @@ type timelineEvent struct {
 	Place  string `json:"place"`
 	Stack  string `json:"stack"`
 	Note   string `json:"note"`
+	Wait   int    `json:"wait"` // rows above this one in which the task waited for it
 }
 
 // timelinePage is everything that the page shows.
@@ -68,7 +69,6 @@ func writeTimeline(path, check, replay string, f *Failure) error {
 func drawRun(title string, events []event) timelineRun {
 	r := timelineRun{Title: title}
 	known := map[int32]bool{}
-	last := map[string]int{} // object → row of the last operation on it by any task
 	for i, e := range events {
 		if !known[e.task] {
 			known[e.task] = true
@@ -76,15 +76,9 @@ func drawRun(title string, events []event) timelineRun {
 		}
 		r.Steps = append(r.Steps, timelineEvent{
 			Step: e.step, Task: e.task, Op: e.op.String(), Object: e.object, Result: int64(e.result), Time: e.now.String(),
-			Place: placeOf(e.where), Stack: strings.TrimSpace(stackText(e.where)), Note: e.note,
+			Place: placeOf(e.where), Stack: strings.TrimSpace(stackText(e.where)), Note: e.note, Wait: waited(events, i),
 		})
-		if e.object == "" {
-			continue
-		}
-		if from, ok := last[e.object]; ok && events[from].task != e.task && e.edge {
-			r.Edges = append(r.Edges, [2]int{from, i})
-		}
-		last[e.object] = i
 	}
+	r.Edges = happensBefore(events)
 	return r
 }

@@ -27,6 +27,7 @@ type event struct {
 
 	// With vector clocks: the task's own count before the operation, and its clock after it.
 	tick  uint32
+	since int // step at which the task announced the operation
 	clock []uint32
 }
 
@@ -36,7 +37,7 @@ func (w *World) arrive(t *task) {
 		w.foreign(t)
 	}
 	if w.tracing {
-		t.where, t.tick = callers(3), t.clock.at(t.id)
+		t.where, t.tick, t.since = callers(3), t.clock.at(t.id), w.steps
 	}
 }
 
@@ -53,7 +54,7 @@ func (w *World) observe(t *task, h *sched.Hook, op sched.Op, result uint64) {
 	if w.tracing {
 		e := event{
 			step: w.steps, task: t.id, name: t.name, op: op, object: objectName(h),
-			result: result, now: w.now, where: t.where, edge: acquires(op, result), tick: t.tick,
+			result: result, now: w.now, where: t.where, edge: acquires(op, result), tick: t.tick, since: t.since,
 		}
 		if w.clocksOn {
 			e.clock = append([]uint32{}, t.clock.v...)

@@ -93,6 +93,7 @@ func (w *World) stuck() {
 		return
 	}
 	text := w.waitsText()
+	w.traceWaits()
 	if w.checkTasks == 0 {
 		w.fail("leak", first.name, "the check is over and tasks of its owners still wait\n"+text)
 		return

@@ -64,6 +64,7 @@ func (g *gate) run(ctx context.Context, quick bool) {
 	g.step(ctx, "unit", g.units)
 	if !quick {
 		g.step(ctx, "race", g.race)
+		g.step(ctx, "timeline", g.timelineStep)
 	}
 	for _, l := range laneTable {
 		g.lane(ctx, l)
