@@ -3,7 +3,7 @@ package sim
 // shrinkBudget bounds the executions that one shrink may cost.
 const shrinkBudget = 3000
 
-// shrinker looks for a smaller schedule with the same verdict: fewer preemptions first, then smaller drawn values, then
+// shrinker looks for a smaller schedule with the same verdict: fewer preemptions first, then fewer faults, then smaller drawn values, then
 // fewer steps. It is greedy and deterministic. The result is locally minimal: no single move that it knows makes
 // it smaller.
 type shrinker struct {
@@ -21,6 +21,7 @@ type run struct {
 	choices  Choices
 	hash     uint64
 	preempts int
+	faults   int
 }
 
 // shrink returns a locally minimal failure with f's verdict, or f itself when nothing smaller was found.
@@ -45,7 +46,7 @@ func shrink(id string, body func(*World), o *options, f *Failure) *Failure {
 
 // round tries every move once and reports whether one helped.
 func (k *shrinker) round() bool {
-	return k.merge() || k.calm() || k.lessData()
+	return k.gather() || k.merge() || k.calm() || k.lessData()
 }
 
 func (k *shrinker) execute(g *guided) bool {
@@ -74,6 +75,8 @@ func (r *run) smaller(o *run) bool {
 	switch {
 	case r.preempts != o.preempts:
 		return r.preempts < o.preempts
+	case r.faults != o.faults:
+		return r.faults < o.faults
 	case sum(r.data) != sum(o.data):
 		return sum(r.data) < sum(o.data)
 	default:
@@ -88,6 +91,36 @@ func sum(values []uint64) uint64 {
 		s += v & 255
 	}
 	return s
+}
+
+// gather lets a segment run together with the one before of the same task, or with the one after, however far away. With many
+// tasks no exchange of neighbours alone makes a schedule calmer.
+func (k *shrinker) gather() bool {
+	seg := segments(k.best.steps)
+	for i := range seg {
+		for _, j := range []int{sameTask(seg, i, -1), sameTask(seg, i, 1)} {
+			if j < 0 {
+				continue
+			}
+			moved := append([]segment(nil), seg...)
+			moved[j].n += moved[i].n
+			moved[i].n = 0
+			if k.try(flatten(moved), k.best.data) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// sameTask returns the next segment of seg[i]'s task in a direction, or -1.
+func sameTask(seg []segment, i, step int) int {
+	for j := i + step; j >= 0 && j < len(seg); j += step {
+		if seg[j].task == seg[i].task {
+			return j
+		}
+	}
+	return -1
 }
 
 // merge moves a segment behind the next one, so that neighbours of the same task join.
@@ -241,6 +274,7 @@ func (g *guided) draw(w *World, n uint64) uint64 {
 func (g *guided) result(w *World) run {
 	return run{
 		steps: append([]int32(nil), g.taken...), data: append([]uint64(nil), g.drawn...), hash: w.hash, preempts: g.preempts,
+		faults: len(w.faults.taken),
 		choices: Choices{append([]int32(nil), w.schedule...), append([]uint64(nil), w.data...)},
 	}
 }
