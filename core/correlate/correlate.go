@@ -57,7 +57,7 @@ type Reads interface {
 //	Waits          for the store, within scope; never for another holder of the claim.
 //	Hot path       one read to resolve and one to revalidate. Nothing is decoded, validated or evaluated again.
 //
-// Spec tla/correlation (arrives with issue 5) · Model models/correlate.go · Checks TestSimL8*, TestModelL8*
+// Spec tla/correlate/Correlate.tla · Model models/correlate.go · Checks TestSimL8*, TestModelL8*
 // Mutants L8.no-revalidation, L8.before-the-claim, L8.instance-only, L8.miss-is-permanent
 type Correlator struct {
 	s     sched.Scheduler

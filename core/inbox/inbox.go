@@ -35,7 +35,7 @@ import (
 //	Waits          For the store, within scope, and for run.
 //	Hot path       One read; the key is written by the step.
 //
-// Spec tla/inbox (arrives with issue 5) · Model models/inbox.go · Checks TestSimL7*, TestModelL7*, TestLinearL7* ·
+// Spec tla/step/Inbox.tla · Model models/inbox.go · Checks TestSimL7*, TestModelL7*, TestLinearL7* ·
 // Mutants L7.*
 type Inbox struct {
 	s     sched.Scheduler

@@ -33,7 +33,7 @@ import (
 //	Waits          Await only: for an outcome, at most its patience, with a look at durable state every poll.
 //	Hot path       Two short sections a deferred delivery; a delivery that is not deferred comes nowhere near.
 //
-// Spec tla/settlement (arrives with issue 5) · Model models/settle.go · Checks TestSimL5*, TestExhaustL5*, TestModelL5* ·
+// Spec tla/settle/Settle.tla · Model models/settle.go · Checks TestSimL5*, TestExhaustL5*, TestModelL5* ·
 // Mutants L5.*
 type Registry struct {
 	s    sched.Scheduler

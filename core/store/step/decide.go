@@ -36,7 +36,7 @@ import (
 //	               step stays undecided, and its owner must not go on under its name.
 //	Hot path       A step whose outcome is known costs one access of a Cell.
 //
-// Spec tla/unknown (arrives with issue 5) · Model models/step.go · Checks TestSimL6*, TestModelL6*, TestLinearL6* ·
+// Spec tla/step/Step.tla · Model models/step.go · Checks TestSimL6*, TestModelL6*, TestLinearL6* ·
 // Mutants L6.*
 type Committer struct {
 	s     sched.Scheduler
