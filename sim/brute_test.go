@@ -30,11 +30,14 @@ type enumeration struct {
 
 // enumerate runs a search to its end, also past failures: with sleep sets, or plainly.
 func enumerate(p genProgram, plain bool, limit int, opts ...Option) enumeration {
+	return enumerateBy(&search{plain: plain}, p, limit, opts...)
+}
+
+func enumerateBy(s *search, p genProgram, limit int, opts ...Option) enumeration {
 	o := newOptions(append(opts, Steps(400)))
 	var current *genWorld
 	w := newWorld("generated", p.body(&current), &o)
 	defer w.drain()
-	s := &search{plain: plain}
 	r := enumeration{outcomes: map[string]int{}, traces: map[string]int{}}
 	more := true
 	drive(w, func() bool {
@@ -200,6 +203,9 @@ func TestSearchVisitsEachGeneratedTraceOnce(t *testing.T) {
 					continue
 				}
 				compared++
+				if r := enumerateBy(&search{reduce: true}, p, plainLimit); r.executions != len(plain.traces) || len(r.traces) != len(plain.traces) {
+					t.Errorf("reduced: %d executions of %d traces; there are %d\n%s", r.executions, len(r.traces), len(plain.traces), p)
+				}
 				found := enumerate(p, false, plainLimit)
 				if found.executions != len(plain.traces) || len(found.traces) != len(plain.traces) {
 					t.Errorf("%d executions of %d traces; there are %d traces in %d plain executions\n%s", found.executions, len(found.traces),

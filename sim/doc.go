@@ -20,7 +20,7 @@
 //	eventually.go    what must come true in every fair schedule, and cycles in which it does not
 //	node.go      crash and restart of a group of tasks
 //	strategy.go  random.go pct.go pos.go surw.go rff.go portfolio.go search.go replay.go    one strategy each
-//	searchrun.go footprint.go    searches, with or without a bound; what a step touched
+//	searchrun.go footprint.go races.go    searches, with or without a bound; what a step touched; which orders matter
 //	fault.go     faults as choices; pause and clock jump of a node. Package network has the network's.
 //	trace.go folder.go verdict.go    what a failure leaves behind
 //	watchdog.go  real blocking

@@ -23,7 +23,7 @@ func lostUpdate(w *World) {
 // another.
 func TestEveryStrategysFailureReplays(t *testing.T) {
 	o := newOptions(nil)
-	for _, strategy := range append(samplers, "pct10", searchName, searchName+"1") {
+	for _, strategy := range append(samplers, "pct10", searchName, searchName+"1", reducedName) {
 		r, err := Explore("x", strategy, lostUpdate, Runs(500))
 		if err != nil || r.Failure == nil || r.Failure.Verdict() != "assertion lost" {
 			t.Errorf("%s: %+v, %v", strategy, r, err)
@@ -84,6 +84,7 @@ func TestSearchSaysHowFarItCame(t *testing.T) {
 		{"dfs", "not exhaustive: bound 5 executions", adders(2, 2), []Option{Executions(5)}},
 		{"dfs", "not exhaustive: bound draws of more than 4096 values", func(w *World) { w.Choose("wide", 5000) }, nil},
 		{"dfs", "complete, 6 executions", func(w *World) { w.Choose("a", 3); w.Choose("b", 2) }, nil},
+		{"dpor", "complete, 6 executions", adders(2, 2), nil},
 		{"dfs0", "not exhaustive: bound 0 preemptions", adders(2, 2), nil},
 		{"dfs1", "not exhaustive: bound 1 preemptions", adders(2, 2), nil},
 		{"dfs9", "complete", adders(2, 2), nil}, // every schedule: without sleep sets there are more than traces
@@ -123,6 +124,22 @@ func TestSearchOfAddsCutsNothingShort(t *testing.T) {
 		if err != nil || !r.Complete || r.Executions != row.want || r.Pruned != 0 {
 			t.Errorf("%d×%d: %d executions and %d cut short, complete %t, %v", row.tasks, row.adds, r.Executions, r.Pruned, r.Complete, err)
 		}
+	}
+}
+
+// Reads of one value commute: the reduced search tries no other order of them.
+func TestReducedSearchTriesNoOtherOrderOfReads(t *testing.T) {
+	r, err := Explore("x", reducedName, func(w *World) {
+		x := sched.NewUint64(w.Scheduler(), "x", 7)
+		for range 3 {
+			w.Go("load", func() {
+				x.Load()
+				x.Load()
+			})
+		}
+	})
+	if err != nil || !r.Complete || r.Executions != 1 || r.Pruned != 0 {
+		t.Errorf("%+v, %v", r, err)
 	}
 }
 
