@@ -22,5 +22,5 @@ var _ = inventory.Owner("L8", "correlation", (*correlate.Correlator)(nil),
 	inventory.Reason(inventory.LaneExhaustive, "the catalogue asks for none; the claim it rests on (L3) is searched exhaustively"),
 	inventory.Reason(inventory.LaneLinear, "an entered wait is exclusive by its claim, whose histories P judges at L3"),
 	inventory.Reason(inventory.LaneDeadlock, "it takes no lock and never waits for a claim"),
-	inventory.Reason(inventory.LaneSpec, "arrives with issue 5"),
+	inventory.Reason(inventory.LaneSpec, "specified in tla/correlate; its binding arrives with issue 5"),
 )

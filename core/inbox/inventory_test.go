@@ -28,5 +28,5 @@ var _ = inventory.Owner("L7", "inbox", (*inbox.Inbox)(nil),
 		inventory.RejectedBy("L7/absence-is-durable", "assertion L7.I4")),
 	inventory.Reason(inventory.LaneExhaustive, "the inbox holds no state; what races is the step's commit, which L6 explores exhaustively"),
 	inventory.Reason(inventory.LaneDeadlock, "no lock and no wait but for the store"),
-	inventory.Reason(inventory.LaneSpec, "arrives with issue 5"),
+	inventory.Reason(inventory.LaneSpec, "specified in tla/step; its binding arrives with issue 5"),
 )

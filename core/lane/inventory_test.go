@@ -24,7 +24,7 @@ var _ = inventory.Owner("L1", "lane loop", (*lane.Lane[work, int])(nil),
 		inventory.RejectedBy("L1/accepted-before-close-runs", "assertion L1.close")),
 	inventory.Reason(inventory.LaneModel, "a lane's sequential history is its queue; P judges it with that model"),
 	inventory.Reason(inventory.LaneDeadlock, "a lane waits for its queue alone and takes no lock; L2 has the workload of queues"),
-	inventory.Reason(inventory.LaneSpec, "arrives with issue 5"),
+	inventory.Reason(inventory.LaneSpec, "specified in tla/lane; its binding arrives with issue 5"),
 )
 
 var _ = inventory.Owner("L2", "lane router", (*lane.Router[work, int])(nil),
@@ -37,7 +37,7 @@ var _ = inventory.Owner("L2", "lane router", (*lane.Router[work, int])(nil),
 	inventory.Reason(inventory.LaneModel, "routing has no sequential state but a counter"),
 	inventory.Reason(inventory.LaneLinear, "the order of requests is the lane's (L1), which P judges through the router"),
 	inventory.Reason(inventory.LaneDeadlock, "arrives with issue 3"),
-	inventory.Reason(inventory.LaneSpec, "arrives with issue 5"),
+	inventory.Reason(inventory.LaneSpec, "specified in tla/lane; its binding arrives with issue 5"),
 )
 
 var _ = inventory.Owner("L15", "handoff of a resolved delivery", (*lane.Handoff[string, string])(nil),

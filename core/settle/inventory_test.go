@@ -30,5 +30,5 @@ var _ = inventory.Owner("L5", "deferred settlement registry", (*settle.Registry)
 		inventory.RejectedBy("L5/end-elsewhere-is-found", "assertion error")),
 	inventory.Reason(inventory.LaneLinear, "an entry is judged against the model; what races for it is searched exhaustively"),
 	inventory.Reason(inventory.LaneDeadlock, "one mutex, held over no wait; the instrumented backend arrives with issue 3"),
-	inventory.Reason(inventory.LaneSpec, "arrives with issue 5"),
+	inventory.Reason(inventory.LaneSpec, "specified in tla/settle; its binding arrives with issue 5"),
 )

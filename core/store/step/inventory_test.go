@@ -57,5 +57,5 @@ var _ = inventory.Owner("L6", "step transaction", (*step.Committer)(nil),
 	inventory.Mutant("expiry-entry-stays", "a row that expired leaves its entry, which stands in the way of the next ones",
 		inventory.RejectedBy("L6/rows-against-model", "assertion L6.rows")),
 	inventory.Reason(inventory.LaneDeadlock, "no lock; the instrumented backend arrives with issue 3"),
-	inventory.Reason(inventory.LaneSpec, "arrives with issue 5"),
+	inventory.Reason(inventory.LaneSpec, "specified in tla/step; its binding arrives with issue 5"),
 )
