@@ -61,7 +61,7 @@ func (e *Engine) keep(l *laneState, q *request, message Message) reply {
 	}
 	// The row has done its work. When this fails it stays until the next message under the same id.
 	_, _ = e.store.Collect(e.work, id)
-	e.box.Look(k.slot())
+	e.box.Kept(k.slot())
 	return reply{Reply: Reply{Outcome: Kept}}
 }
 

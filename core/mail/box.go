@@ -92,7 +92,8 @@ func Key(slot string, at time.Time, id string) string {
 //	I2  a message is not brought after its time.
 //	I3  a mark is not lost: with no room for it every slot is looked at.
 //
-//	Orders         keep: row committed → Look.  wait: its step committed → Look.  Whoever is second finds the other.
+//	Orders         keep: row committed → some raised → Look.  wait: its step committed → some read → Look.  Whoever is second
+//	               finds the other.  look at all: some lowered → rows read → some raised → a slot is looked at.
 //	               Look, full: missed is raised → another mark.  run: mark taken → missed read.
 //	Linearization  a message is taken at the commit of its step.
 //	Waits          for a mark, a backoff or Poll; for one message to be brought. All until the scope ends.
@@ -107,6 +108,7 @@ type Box struct {
 
 	marks  *sched.Chan[string]
 	missed sched.Bool
+	some   sched.Bool          // false: nothing is kept that this box knows of
 	last   sched.Cell[brought] // of the task that runs
 }
 
@@ -126,6 +128,7 @@ func New(s sched.Scheduler, o Options, source Source, bring Bring) (*Box, error)
 	o = o.withDefaults()
 	b := &Box{
 		s: s, options: o, source: source, bring: bring, missed: sched.NewBool(s, "mail missed", false),
+		some:  sched.NewBool(s, "mail kept", true),
 		marks: sched.NewChan[string](s, "mail marks", o.Marks), last: sched.NewCell(s, "mail brought", brought{}),
 	}
 	s.Own("L16", b, b.check)
@@ -138,8 +141,17 @@ func (b *Box) Start(scope *sched.Scope) {
 	b.s.Go(scope, "mail", func() { b.run(scope) })
 }
 
-// Look marks a slot: something may have been kept in it, or may wait for what is. It never waits.
+// Kept tells that a message was kept in the slot. It never waits.
+func (b *Box) Kept(slot string) {
+	b.some.Store(true)
+	b.Look(slot)
+}
+
+// Look marks a slot: something may wait for what was kept in it. It never waits, and does nothing while nothing is kept.
 func (b *Box) Look(slot string) {
+	if !b.some.Load() {
+		return
+	}
 	if b.marks.TrySend(slot) {
 		return
 	}
@@ -177,12 +189,17 @@ const page = 256
 // lookAll looks at every slot once and reports whether all went well.
 func (b *Box) lookAll(scope *sched.Scope) bool {
 	well, after := true, ""
+	b.some.Store(false)
 	for scope.Err() == nil {
 		rows, _, err := b.source.Rows(scope, Space, after, page)
 		if err != nil {
+			b.some.Store(true)
 			return false
 		}
 		slot := ""
+		if len(rows) > 0 {
+			b.some.Store(true)
+		}
 		for _, r := range rows {
 			if s := slotOf(r.Key); s != slot {
 				slot = s

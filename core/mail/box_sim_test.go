@@ -47,7 +47,7 @@ func (r *rig) keep(slot string, ttl time.Duration) {
 	}
 	_, err := r.st.Write(r.Scope(), []store.Row{row})
 	r.NoError(err)
-	r.box.Look(slot)
+	r.box.Kept(slot)
 }
 
 // wait opens waits for some messages and says so, in this order.
