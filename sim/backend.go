@@ -2,7 +2,6 @@ package sim
 
 import (
 	"runtime"
-	"time"
 	"unsafe"
 
 	"github.com/millrace-dev/millrace/core/sched"
@@ -456,19 +455,6 @@ func (b *backend) Choose(h *sched.Hook, n uint64) uint64 {
 	v := w.draw(n)
 	b.Outcome(h, sched.OpChoose, v)
 	return v
-}
-
-// Now is virtual time.
-func (b *backend) Now() time.Time {
-	w := (*World)(b)
-	if w.footprints {
-		w.touchClock(false)
-	}
-	at := w.now
-	if t := w.current; t != nil && t.node != nil {
-		at += t.node.skew
-	}
-	return epoch.Add(at)
 }
 
 // Event is a step of an owner's specification.

@@ -52,6 +52,19 @@ func (h *timers) Pop() any {
 	return t
 }
 
+// Now is virtual time.
+func (b *backend) Now() time.Time {
+	w := (*World)(b)
+	if w.footprints {
+		w.touchClock(false)
+	}
+	at := w.now
+	if t := w.current; t != nil && t.node != nil {
+		at += t.node.skew
+	}
+	return epoch.Add(at)
+}
+
 // Timer arms the timer of h.
 func (b *backend) Timer(h *sched.Hook, d time.Duration, fire func()) {
 	w := (*World)(b)
