@@ -33,6 +33,7 @@ type Engine struct {
 	outbox     *outbox.Sender
 	sendOut    outbox.Send // what does not go to other instances
 	settlement *settle.Registry
+	sweeper    *claim.Sweeper // of a shared store: the claims of replicas that died
 	board      *task.Board
 	box        *mail.Box
 
@@ -74,6 +75,9 @@ func New(s sched.Scheduler, scope *sched.Scope, o Options, p Parts) (*Engine, er
 	e.timers.Start(e.around)
 	e.outbox.Start(e.around)
 	e.box.Start(e.around)
+	if e.sweeper != nil {
+		s.Go(e.around, "claim sweeper", func() { e.sweeper.Run(e.around) })
+	}
 	s.Go(e.around, "schedules", func() { e.keepSchedules(e.around) })
 	return e, nil
 }
@@ -83,7 +87,11 @@ func (e *Engine) makeOwners(scope *sched.Scope, p Parts) error {
 	if err != nil {
 		return err
 	}
-	if !e.options.Shared {
+	if e.options.Shared {
+		if e.sweeper, err = claim.NewSweeper(e.s, e.options.Sweep, p.Store); err != nil {
+			return err
+		}
+	} else {
 		if _, err := claim.Sweep(e.s, scope, p.Store, e.s.Now().Add(always)); err != nil {
 			return err
 		}

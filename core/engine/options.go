@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/millrace-dev/millrace/core/claim"
 	"github.com/millrace-dev/millrace/core/feel"
 	"github.com/millrace-dev/millrace/core/flow"
 	"github.com/millrace-dev/millrace/core/lane"
@@ -72,6 +73,8 @@ type Options struct {
 	Replica string
 	// Shared says that other replicas use the store too. Without it, the claims that are found at the start are void.
 	Shared bool
+	// Sweep says when the claims of a replica that fell silent are freed. With Shared only.
+	Sweep claim.SweepOptions
 	// Lanes and Queue are those of lane.Options. The default is one lane.
 	Lanes, Queue int
 	// Attempts is how often a delivery that bounces, on a claim or on a wait that moved, is tried before it is given
@@ -125,7 +128,7 @@ func (o Options) Validate() error {
 	span("SettleTimeout", o.SettleTimeout, 24*time.Hour)
 	span("SettlePoll", o.SettlePoll, time.Hour)
 	faults = append(faults, lane.Options{Lanes: o.Lanes, Queue: o.Queue}.Validate(), o.Limits.Validate(),
-		o.Timers.Validate(), o.Outbox.Validate(), o.Mail.Validate())
+		o.Timers.Validate(), o.Outbox.Validate(), o.Mail.Validate(), o.Sweep.Validate())
 	span("TaskPoll", o.TaskPoll, time.Minute)
 	if o.Journal < 0 || o.Journal > 87_600*time.Hour {
 		faults = append(faults, fmt.Errorf("engine option Journal: %v is not in 0 … 87600h", o.Journal))
