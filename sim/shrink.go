@@ -274,7 +274,7 @@ func (g *guided) draw(w *World, n uint64) uint64 {
 func (g *guided) result(w *World) run {
 	return run{
 		steps: append([]int32(nil), g.taken...), data: append([]uint64(nil), g.drawn...), hash: w.hash, preempts: g.preempts,
-		faults: len(w.faults.taken),
+		faults:  len(w.faults.taken),
 		choices: Choices{append([]int32(nil), w.schedule...), append([]uint64(nil), w.data...)},
 	}
 }
