@@ -28,7 +28,7 @@ type coroutine struct {
 	t    *task // the task it runs
 	goid int64
 	gone bool
-	end  *slot // with batons: who waits for its end
+	end  *slot //nolint:unused // with batons: who waits for its end
 }
 
 // slot is an iterator in which one goroutine is parked. It is kept by value with the one that is parked there: each pointer to

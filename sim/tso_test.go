@@ -58,12 +58,15 @@ func TestDelayedStores(t *testing.T) {
 			y.Store(1)
 			return bits(x.Load())
 		}, []string{"0 1, x 1 y 1", "1 0, x 1 y 1", "1 1, x 1 y 1"}, []string{"0 0, x 1 y 1"}},
-		{"message passing", func(x, y *sched.Uint64) string {
-			x.Store(1)
-			y.Store(1)
-			return ""
-		}, func(x, y *sched.Uint64) string { return bits(y.Load(), x.Load()) },
-			[]string{" 00, x 1 y 1", " 01, x 1 y 1", " 11, x 1 y 1"}, nil},
+		{
+			"message passing", func(x, y *sched.Uint64) string {
+				x.Store(1)
+				y.Store(1)
+				return ""
+			}, func(x, y *sched.Uint64) string { return bits(y.Load(), x.Load()) },
+			[]string{" 00, x 1 y 1", " 01, x 1 y 1", " 11, x 1 y 1"},
+			nil,
+		},
 		{"load buffering", func(x, y *sched.Uint64) string {
 			a := y.Load()
 			x.Store(1)

@@ -79,7 +79,7 @@ type World struct {
 	aborting bool
 	goexit   *task
 
-	detector raceState
+	detector raceState //nolint:unused // of the build with batons
 	pool     []*coroutine
 	driver   slot // where the one is parked who begins and ends executions
 	_        [64]byte

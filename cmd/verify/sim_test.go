@@ -14,7 +14,7 @@ var failsLate = [3]string{
 
 var imports = [3]string{"core/gate/check_test.go", "\"path/filepath\"\n", "\"path/filepath\"\n\t\"strings\"\n"}
 
-func TestSimUnderTSOListsTheOwnersThatDependOnOrder(t *testing.T) {
+func TestDelayedStoresListTheOwnersThatDependOnOrder(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		changes [][3]string
@@ -24,7 +24,8 @@ func TestSimUnderTSOListsTheOwnersThatDependOnOrder(t *testing.T) {
 		{"independent", nil, "no dependence seen", "of 1 owners checked with delayed stores, 0 depend on it"},
 		{
 			"dependent",
-			[][3]string{failsLate, imports}, "depends on sequential consistency",
+			[][3]string{failsLate, imports},
+			"depends on sequential consistency",
 			"1 depend on it and must not be ported to acquire and release as they are\n  Z1 (Z1/never-three-inside: invariant Z1.I1)",
 		},
 	} {
@@ -58,7 +59,7 @@ func TestSimUnderTSOListsTheOwnersThatDependOnOrder(t *testing.T) {
 	}
 }
 
-func TestSimNeedsAMemoryModel(t *testing.T) {
+func TestMemoryModelIsNeeded(t *testing.T) {
 	for _, args := range [][]string{nil, {"C6"}, {"-tso", "a", "b"}, {"-tso", "seeds=0"}} {
 		if err := simUnder(t.Context(), args); !errors.Is(err, errUsage) {
 			t.Errorf("%q: %v", args, err)

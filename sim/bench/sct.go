@@ -58,7 +58,7 @@ func (r *SCTRow) judge() {
 	if r.Limit < publishedSchedules {
 		return
 	}
-	share := func(found int, of int) float64 { return float64(found) / float64(max(of, 1)) }
+	share := func(found, of int) float64 { return float64(found) / float64(max(of, 1)) }
 	switch {
 	case r.Strategy == "random" && r.PublishedMean > 0 && r.Program != notAWalk:
 		if r.Found == 0 || r.Mean > controlFactor*r.PublishedMean || r.Mean < r.PublishedMean/controlFactor {

@@ -27,7 +27,7 @@ func main() {
 			if r.Failure != nil {
 				verdict = r.Failure.Verdict()
 			}
-			fmt.Printf("%s\t%s\t%d\t%s\n", p.name, strategy, r.Executions, verdict)
+			fmt.Fprintf(os.Stdout, "%s\t%s\t%d\t%s\n", p.name, strategy, r.Executions, verdict)
 		}
 	}
 }

@@ -14,9 +14,8 @@ type Step struct {
 	Name   string
 	Params []string
 
-	def  *symbol
-	act  *Action
-	expr *Expr
+	def *symbol
+	act *Action
 }
 
 // CompileStep compiles the operator called name of the root module as an action.

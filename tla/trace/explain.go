@@ -147,7 +147,7 @@ func (x explainer) failing(t eval.Term, before []eval.Term, depth int) string {
 }
 
 // leaf names one formula that fails, with the values of its sides.
-func (x explainer) leaf(t eval.Term, op string, of []eval.Term, before []eval.Term) string {
+func (x explainer) leaf(t eval.Term, op string, of, before []eval.Term) string {
 	text := fmt.Sprintf("fails: %s  (%s)", oneLine(t.String()), place(t))
 	if len(of) == 0 || len(of) > 2 {
 		return text

@@ -38,7 +38,6 @@ type Run struct {
 	states [][]value.Value
 	next   [][]value.Value
 	seen   map[uint64]struct{} // hashes of next, once it has more than one state
-	pins   State
 	err    error
 	emit   func(c *eval.Ctx) bool
 }
@@ -85,7 +84,7 @@ func (r *Run) Step(action string, args []value.Value, shown State) error {
 }
 
 // take adds the successors of cur under st that have the values shown to next.
-func (r *Run) take(st *eval.Step, cur []value.Value, args []value.Value, shown State) error {
+func (r *Run) take(st *eval.Step, cur, args []value.Value, shown State) error {
 	r.c.Cur = cur
 	if shown == nil {
 		clear(r.c.Next)

@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -161,5 +160,3 @@ func notFound(err error, found bool) error {
 	}
 	return err
 }
-
-var errManyRows = errors.New("postgres: more than one row for one key")
