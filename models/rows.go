@@ -12,7 +12,7 @@ func (r Rows) Write(key string, expires int64) { r[key] = expires }
 
 // Expire removes what expired at or before now.
 func (r Rows) Expire(now int64) {
-	// order: each row is judged by itself
+	//order:each row is judged by itself
 	for key, expires := range r {
 		if expires != 0 && expires <= now {
 			delete(r, key)

@@ -136,7 +136,7 @@ func (c *checker) explore(name string) bool {
 	c.rec.Distinct += r.Distinct
 	c.rec.Points += int64(r.Points)
 	c.rec.Pairs = max(c.rec.Pairs, r.Pairs)
-	for f, n := range r.Faults { // order: sums
+	for f, n := range r.Faults { //order:sums
 		if c.rec.Faults == nil {
 			c.rec.Faults = map[string]int{}
 		}

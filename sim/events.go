@@ -97,7 +97,7 @@ func (a *actions) counts() map[string]int64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	all := map[string]int64{}
-	for _, read := range a.read { // order: keys of different specifications differ
+	for _, read := range a.read { //order:keys of different specifications differ
 		maps.Copy(all, read())
 	}
 	return all

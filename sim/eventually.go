@@ -325,7 +325,7 @@ func valueHash(v reflect.Value, depth int) uint64 {
 		return h
 	case reflect.Map:
 		h := mix(10, uint64(v.Len()), 0)
-		for it := v.MapRange(); it.Next(); { // order: a sum
+		for it := v.MapRange(); it.Next(); { //order:a sum
 			h += mix(valueHash(it.Key(), depth+1), valueHash(it.Value(), depth+1), 0)
 		}
 		return h

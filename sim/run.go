@@ -180,7 +180,7 @@ func (r *sampling) work() {
 	defer r.mu.Unlock()
 	r.result.Executions += done
 	r.result.Points += w.points
-	for f, n := range faults { // order: sums
+	for f, n := range faults { //order:sums
 		r.result.Faults[f] += n
 	}
 	if x, ok := s.(*rff); ok {

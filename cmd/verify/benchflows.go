@@ -102,7 +102,7 @@ func benchFlows(ctx context.Context, args []string) (err error) {
 	}
 	b := &flowsBench{}
 	var parked int
-	for key, into := range map[string]*int{"n": &b.count, "rounds": &b.rounds, "parked": &parked} { // order: each has its own place
+	for key, into := range map[string]*int{"n": &b.count, "rounds": &b.rounds, "parked": &parked} { //order:each has its own place
 		if *into, err = a.count(key, map[string]int{"n": 5000, "rounds": 3, "parked": 100_000}[key]); err != nil {
 			return err
 		}
@@ -141,7 +141,7 @@ func benchFlows(ctx context.Context, args []string) (err error) {
 func (b *flowsBench) binary(name string) string { return filepath.Join(b.Root, "out", "bin", name) }
 
 func (b *flowsBench) build(ctx context.Context) error {
-	for name, dir := range map[string]string{"flows": "bench/flows", "peers": "bench/peers"} { // order: each is built once
+	for name, dir := range map[string]string{"flows": "bench/flows", "peers": "bench/peers"} { //order:each is built once
 		c := exec.CommandContext(ctx, "go", "build", "-pgo", filepath.Join(b.Root, nodeProfile), "-o", b.binary(name), ".")
 		c.Dir = filepath.Join(b.Root, dir)
 		if text, err := c.CombinedOutput(); err != nil {

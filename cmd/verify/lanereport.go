@@ -36,7 +36,7 @@ func (s site) printLane(run laneRun) {
 func (s site) printActions(run laneRun) {
 	total := map[string]int64{}
 	for _, rec := range run.records {
-		for action, n := range rec.Actions { // order: the largest of them is kept
+		for action, n := range rec.Actions { //order:the largest of them is kept
 			total[action] = max(total[action], n)
 		}
 	}

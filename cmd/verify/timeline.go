@@ -116,7 +116,7 @@ func (s site) timeline(ctx context.Context) (v pageView, err error) {
 // err names everything that the page should show and does not.
 func (v pageView) err() error {
 	var faults []string
-	for what, ok := range map[string]bool{ // order: sorted by nobody, joined for people
+	for what, ok := range map[string]bool{ //order:sorted by nobody, joined for people
 		"the verdict":                  strings.Contains(v.Title, "deadlock b"),
 		"the cycle of waits":           strings.Contains(v.Message, "cycle:"),
 		"the line that replays":        strings.Contains(v.Replay, "./just replay"),

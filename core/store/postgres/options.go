@@ -100,7 +100,7 @@ func (o Options) pool(n int) (*pgxpool.Config, error) {
 		return nil, err
 	}
 	c.MaxConns, c.MinConns = int32(n), 0
-	for name, value := range o.settings() { // order: each entry is set once
+	for name, value := range o.settings() { //order:each entry is set once
 		c.ConnConfig.RuntimeParams[name] = value
 	}
 	return c, nil

@@ -131,7 +131,7 @@ func (l *rowLists) add(rows []store.Row) {
 		last[[2]string{r.Space, r.Key}] = i
 	}
 	keys := make([]int, 0, len(last))
-	for _, i := range last { // order: sorted below
+	for _, i := range last { //order:sorted below
 		keys = append(keys, i)
 	}
 	slices.SortFunc(keys, func(a, b int) int { return compareRows(rows[a], rows[b]) })

@@ -137,7 +137,7 @@ func drawOpens(t *rapid.T, row *models.StepRow, in *models.StepInput) {
 }
 
 func (m *machine) recordsOf(owner int) (out []models.StepRecord) {
-	for r := range m.model.Records { // order: sorted below
+	for r := range m.model.Records { //order:sorted below
 		if r.Owner == owner {
 			out = append(out, r)
 		}

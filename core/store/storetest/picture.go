@@ -81,7 +81,7 @@ func seen(d step.Dump) picture {
 func modeled(m *models.Step) picture {
 	p := empty()
 	p.Receipts, p.Records = maps.Clone(m.Receipts), maps.Clone(m.Records)
-	for id, row := range m.Rows { // order: each row has its own place
+	for id, row := range m.Rows { //order:each row has its own place
 		if len(row.Emissions) > 0 {
 			p.Emissions[id] = slices.Clone(row.Emissions)
 		}
