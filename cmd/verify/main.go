@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
 	"strings"
 	"syscall"
@@ -35,12 +36,25 @@ func dispatch(ctx context.Context, args []string) int {
 	}
 	for _, c := range commands() {
 		if c.name == args[0] {
+			withoutProfile(ctx)
 			return c.run(ctx, args[1:])
 		}
 	}
 	fmt.Fprintf(os.Stderr, "verify: there is no command %q\n\n", args[0])
 	help(os.Stderr)
 	return exitUsage
+}
+
+// withoutProfile has the tools that this program starts leave the node's profile aside: what is checked does not depend on it, and
+// every dependency would be compiled twice. Benchmarks ask for it by name.
+func withoutProfile(ctx context.Context) {
+	flags, err := exec.CommandContext(ctx, "go", "env", "GOFLAGS").Output()
+	if err == nil {
+		err = os.Setenv("GOFLAGS", strings.TrimSpace(string(flags))+" -pgo=off")
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "verify: builds take longer than they need:", err)
+	}
 }
 
 func help(w *os.File) {
