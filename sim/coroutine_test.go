@@ -2,6 +2,7 @@ package sim_test
 
 import (
 	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/millrace-dev/millrace/core/sched"
@@ -63,6 +64,23 @@ func TestExecutionsAfterAFailure(t *testing.T) {
 		good, err := sim.Explore("good", "random", body(false), sim.Runs(20), sim.Seed(seed), sim.Cores(1))
 		if err != nil || good.Failure != nil || good.Executions != 20 {
 			t.Fatalf("seed %d: %+v, %v", seed, good, err)
+		}
+	}
+}
+
+// What is told of a failed run does not depend on what other cores ran meanwhile.
+func TestFailedRunTellsTheSameOnAnyCores(t *testing.T) {
+	body := func(w *sim.World) {
+		w.Require(w.Choose("one in twenty", 20) > 0, "rare", "drawn")
+	}
+	for seed := range uint64(50) {
+		one, err := sim.Explore("rare", "random", body, sim.Runs(200), sim.Seed(seed), sim.Cores(1))
+		if err != nil || one.Failure == nil {
+			t.Fatalf("seed %d: %+v, %v", seed, one, err)
+		}
+		two, err := sim.Explore("rare", "random", body, sim.Runs(200), sim.Seed(seed), sim.Cores(2))
+		if err != nil || two.Executions != one.Executions || one.Executions != one.Failure.Execution+1 || !slices.Equal(one.Hashes, two.Hashes) {
+			t.Errorf("seed %d: one core %d, two cores %d executions until the failure of number %d, %v", seed, one.Executions, two.Executions, one.Failure.Execution, err)
 		}
 	}
 }

@@ -127,6 +127,11 @@ func (r *sampling) run() Result {
 		workers.Go(r.work)
 	}
 	workers.Wait()
+	if f := r.result.Failure; f != nil {
+		// Others may have run executions after it: which, depends on the machine.
+		r.result.Executions = f.Execution + 1
+		r.result.Hashes = r.result.Hashes[:min(len(r.result.Hashes), f.Execution+1)]
+	}
 	r.result.Distinct = len(r.seen)
 	r.result.Complete = r.result.Failure == nil && r.result.Executions == r.opts.runs
 	r.result.Elapsed = time.Since(started)

@@ -114,6 +114,9 @@ func (g *Store) Commit(scope *sched.Scope, st *store.Step) (store.Ticket, error)
 	if err := st.Validate(); err != nil {
 		return 0, fmt.Errorf("commit %v: %w", st.Claim, err)
 	}
+	if g.closing.Err() != nil { // the queue may have room still
+		return 0, fmt.Errorf("commit %s of %v: %w", st.Cause, st.Claim, store.ErrClosed)
+	}
 	m := &member{step: st, answer: sched.NewChan[answer](g.s, "group answer", 1)}
 	switch sched.Select3(g.queue.OnSend(m), g.closing.Done(), scope.Done()).Index {
 	case 1:
