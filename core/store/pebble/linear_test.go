@@ -17,9 +17,9 @@ import (
 // Goroutines race for one instance; comparing and writing must be one step. The failpoint between them makes room.
 func TestLinearS1CompareAndWrite(t *testing.T) {
 	inventory.Run(t, inventory.LaneLinear, "S1/compare-and-write-is-one-step", func(t *testing.T) int {
-		const histories = 10
+		const histories = 40
 		for range histories {
-			st, _ := open(t, pebble.Options{Dir: "/data", FS: crashfs.New(), Failpoint: func(string) { runtime.Gosched() }})
+			st, _ := open(t, pebble.Options{Dir: "/data", FS: crashfs.New(), Failpoint: func(string) { linger() }})
 			given := spawning("i", 0)
 			given.Snapshot = nil
 			_, err := st.Commit(nil, given)
@@ -48,4 +48,11 @@ func TestLinearS1CompareAndWrite(t *testing.T) {
 		}
 		return histories
 	})
+}
+
+// linger lets everybody else run for a while, also on a machine that does much else.
+func linger() {
+	for range 20 {
+		runtime.Gosched()
+	}
 }
