@@ -175,10 +175,8 @@ func (s site) chromium(ctx context.Context) (string, error) {
 			return path, nil
 		}
 	}
-	for _, args := range [][]string{{"update"}, {"install", "-y", "--no-install-recommends", "chromium"}} {
-		if text, err := s.Command(ctx, ".", "apt-get", args...).CombinedOutput(); err != nil {
-			return "", fmt.Errorf("install chromium: apt-get %s: %w\n%s", args[0], err, harness.Tail(string(text), 20))
-		}
+	if err := s.install(ctx, "chromium"); err != nil {
+		return "", err
 	}
 	path, err := exec.LookPath("chromium")
 	if err != nil {
