@@ -6,7 +6,8 @@ import (
 	"github.com/millrace-dev/millrace/core/ack"
 	"github.com/millrace-dev/millrace/sim"
 	spec "github.com/millrace-dev/millrace/tla/ack"
-	"github.com/millrace-dev/millrace/tla/specs"
+	"github.com/millrace-dev/millrace/tla/trace"
+	"github.com/millrace-dev/millrace/tla/trace/tracetest"
 )
 
 // The events of every execution are steps of tla/ack/Ack.tla, and the words of the tree are what it says they are.
@@ -35,41 +36,15 @@ func TestTraceA1NoShare(t *testing.T) {
 
 // The other direction: code that is right does not follow a specification that is wrong.
 func TestMutantsOfTheSpecificationAreCaughtByTraces(t *testing.T) {
-	protocol, err := specs.Read("../../tla/ack")
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := map[string]string{
+	tracetest.Caught(t, "A1/wrong-specification", "../../tla/ack", spec.Load, map[string]string{
 		"active-first": "mismatch Ack.Take", "attach-pending-first": "mismatch Ack.Raise",
 		"receiver-is-left": "mismatch Ack.Keep", "last-share-speaks": "mismatch Ack.Lower",
-	}
-	for _, m := range protocol.Mutants {
-		verdict, chosen := want[m.Name]
-		if !chosen {
-			continue
-		}
-		delete(want, m.Name)
-		replace, err := protocol.Sources(m)
-		if err != nil {
-			t.Fatal(err)
-		}
-		wrong, err := spec.Load(replace)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := sim.Explore("A1/wrong-specification", "random", func(w *sim.World) {
-			spec.AttachTo(w, wrong)
-			root := ack.New(w.Scheduler(), &told{})
-			shares := root.Attach(2)
-			root.Ack()
-			shares[0].Fail(errLost)
-			shares[1].Ack()
-		})
-		if err != nil || r.Failure == nil || r.Failure.Verdict() != verdict {
-			t.Errorf("%s: %+v, %v, want %s", m.Name, r.Failure, err, verdict)
-		}
-	}
-	if len(want) > 0 {
-		t.Errorf("no such mutants: %v", want)
-	}
+	}, func(w *sim.World, wrong *trace.Spec) {
+		spec.AttachTo(w, wrong)
+		root := ack.New(w.Scheduler(), &told{})
+		shares := root.Attach(2)
+		root.Ack()
+		shares[0].Fail(errLost)
+		shares[1].Ack()
+	})
 }
