@@ -59,8 +59,8 @@ type Hop[Q any] struct {
 //	               lane closes; Pending.Wait until the loop replied or ended, or its scope ends.
 //	Hot path       two channel operations a request on each side; the evidence is plain memory.
 //
-// Model: none (its sequential history is the queue itself) · Checks TestSimL1*, TestExhaustL1*, TestLinearL1*
-// Mutants L1.reply-before-commit, L1.two-workers, L1.dequeue-before-reply, L1.close-drops-the-queue
+// Spec tla/lane/Lane.tla · Model: none (its sequential history is the queue itself) · Checks TestSimL1*, TestExhaustL1*,
+// TestLinearL1*, TestTraceL1* · Mutants L1.reply-before-commit, L1.two-workers, L1.dequeue-before-reply, L1.close-drops-the-queue
 type Lane[Q, R any] struct {
 	s       sched.Scheduler
 	id      int
@@ -87,9 +87,10 @@ type evidence struct {
 
 // Pending is a request that a lane accepted.
 type Pending[Q, R any] struct {
-	request Q
-	answer  *sched.Chan[Answer[Q, R]] // has room for the one answer, so that the loop never waits
-	ended   *sched.Scope              // of the lane's loop
+	request   Q
+	committed bool                      // its transaction is decided; the loop alone touches it
+	answer    *sched.Chan[Answer[Q, R]] // has room for the one answer, so that the loop never waits
+	ended     *sched.Scope              // of the lane's loop
 }
 
 // newLane returns a lane with room for capacity waiting requests. Its loop starts with start.
@@ -115,12 +116,22 @@ func (l *Lane[Q, R]) start(scope *sched.Scope) {
 // Accept waits for room and puts q into the queue, until scope ends or the lane closes. The wait is how a
 // full queue pushes back on whoever brings requests.
 func (l *Lane[Q, R]) Accept(scope *sched.Scope, q Q) (*Pending[Q, R], error) {
+	return l.accept(scope, q, nil)
+}
+
+// accept is Accept of a request that an arrival lane has sent on, when from is what it was there.
+func (l *Lane[Q, R]) accept(scope *sched.Scope, q Q, from *Pending[Q, R]) (*Pending[Q, R], error) {
 	p := &Pending[Q, R]{request: q, answer: sched.NewChan[Answer[Q, R]](l.s, "lane reply", 1), ended: l.ended}
 	switch sched.Select3(l.queue.OnSend(p), l.closing.Done(), scope.Done()).Index {
 	case 1:
 		return nil, fmt.Errorf("enqueue on lane %d: %w", l.id, ErrStopped)
 	case 2:
 		return nil, fmt.Errorf("enqueue on lane %d: %w", l.id, scope.Err())
+	}
+	if from != nil {
+		l.emit("Hop", p, from)
+	} else {
+		l.emit("Arrive", p)
 	}
 	return p, nil
 }
@@ -164,6 +175,7 @@ func (l *Lane[Q, R]) next() bool {
 		}
 	}
 	l.seen.Edit().taken++
+	l.emit("Dequeue", p)
 	l.run(p)
 	return true
 }
@@ -174,8 +186,11 @@ func (l *Lane[Q, R]) run(p *Pending[Q, R]) {
 	answer := step.Answer
 	if step.Commit != nil {
 		l.seen.Edit().undecided++
+		l.emit("Begin", p)
 		answer = step.Commit()
 		l.seen.Edit().undecided--
+		p.committed = true
+		l.emit("Commit", p)
 	}
 	l.reply(p, answer)
 }
@@ -185,6 +200,34 @@ func (l *Lane[Q, R]) reply(p *Pending[Q, R], answer Answer[Q, R]) {
 	seen.replied++
 	seen.early = seen.early || seen.undecided > 0
 	p.answer.Send(answer)
+	switch {
+	case answer.Hop != nil:
+		l.emit("Resolve", p)
+	case p.committed:
+		l.emit("Reply", p)
+	default:
+		l.emit("Answer", p)
+	}
+}
+
+// Words are what a lane shows of itself: how many requests wait, how many of those taken have no reply yet, and how many of
+// these have an undecided transaction.
+type Words struct{ Lane, Capacity, Queued, Busy, Undecided int }
+
+// Peek returns the words of a simulated lane without being an operation: for what checks its events.
+func (l *Lane[Q, R]) Peek() Words {
+	seen := l.seen.Peek()
+	return Words{
+		Lane: l.id, Capacity: l.queue.Cap(), Queued: l.queue.PeekLen(),
+		Busy: int(seen.taken) - int(seen.replied), Undecided: seen.undecided, //nolint:gosec // counts of one execution
+	}
+}
+
+// emit reports an action of the specification on a request; from is what a request that hopped was on its arrival lane.
+func (l *Lane[Q, R]) emit(action string, p ...any) {
+	if l.s.Traced() {
+		l.s.Emit(l, action, p...)
+	}
 }
 
 func (l *Lane[Q, R]) checkInvariants() error {

@@ -7,6 +7,7 @@ import (
 	"github.com/millrace-dev/millrace/core/lane"
 	"github.com/millrace-dev/millrace/core/sched"
 	"github.com/millrace-dev/millrace/sim"
+	spec "github.com/millrace-dev/millrace/tla/lane"
 )
 
 // work is one request of these checks: it adds one to the counter of its instance, in a transaction.
@@ -48,6 +49,7 @@ func start(w *sim.World, o lane.Options, prepare func(int, work) lane.Step[work,
 	r, err := lane.NewRouter(w.Scheduler(), o, prepare)
 	w.NoError(err)
 	w.Own(r)
+	spec.Attach(w)
 	r.Start(w.Scope())
 	return r
 }
@@ -55,26 +57,28 @@ func start(w *sim.World, o lane.Options, prepare func(int, work) lane.Step[work,
 // One lane runs steps of one instance one after the other: two that overlapped would race on the
 // instance's Cell, or lose an addition.
 func TestSimL1StepsDoNotOverlap(t *testing.T) {
-	sim.Check(t, "L1/steps-do-not-overlap", func(w *sim.World) {
-		c := newCounters(w, "a")
-		r := start(w, lane.Options{Queue: 2}, c.prepare)
-		replies := sched.NewChan[int](w.Scheduler(), "replies", 4)
-		for i := range 4 {
-			w.Go(fmt.Sprintf("caller %d", i), func() {
-				got, err := r.Straight(w.Scope(), "a", work{"a", i})
-				w.NoError(err)
-				replies.Send(got)
-			})
-		}
-		w.Join()
-		r.Close()
-		sum := 0
-		for range 4 {
-			got, _ := replies.Receive()
-			sum += got
-		}
-		w.Require(sum == 1+2+3+4, "L1.order", "the replies add up to %d: a step was lost or done twice", sum)
-	})
+	sim.Check(t, "L1/steps-do-not-overlap", stepsDoNotOverlap)
+}
+
+func stepsDoNotOverlap(w *sim.World) {
+	c := newCounters(w, "a")
+	r := start(w, lane.Options{Queue: 2}, c.prepare)
+	replies := sched.NewChan[int](w.Scheduler(), "replies", 4)
+	for i := range 4 {
+		w.Go(fmt.Sprintf("caller %d", i), func() {
+			got, err := r.Straight(w.Scope(), "a", work{"a", i})
+			w.NoError(err)
+			replies.Send(got)
+		})
+	}
+	w.Join()
+	r.Close()
+	sum := 0
+	for range 4 {
+		got, _ := replies.Receive()
+		sum += got
+	}
+	w.Require(sum == 1+2+3+4, "L1.order", "the replies add up to %d: a step was lost or done twice", sum)
 }
 
 // A reply says that the transaction is decided: whoever has the reply sees its effect.
@@ -96,64 +100,68 @@ func TestSimL1ReplyFollowsCommit(t *testing.T) {
 
 // What one task had accepted in an order runs in that order, whatever other callers do.
 func TestSimL1AcceptedInOrderRunsInOrder(t *testing.T) {
-	sim.Check(t, "L1/accepted-in-order-runs-in-order", func(w *sim.World) {
-		ran := sched.NewCell(w.Scheduler(), "ran", []int(nil))
-		prepare := func(_ int, q work) lane.Step[work, int] {
-			return lane.Step[work, int]{Commit: func() lane.Answer[work, int] {
-				w.Scheduler().Yield()
-				*ran.Edit() = append(*ran.View(), q.number)
-				return lane.Answer[work, int]{}
-			}}
+	sim.Check(t, "L1/accepted-in-order-runs-in-order", acceptedInOrder)
+}
+
+func acceptedInOrder(w *sim.World) {
+	ran := sched.NewCell(w.Scheduler(), "ran", []int(nil))
+	prepare := func(_ int, q work) lane.Step[work, int] {
+		return lane.Step[work, int]{Commit: func() lane.Answer[work, int] {
+			w.Scheduler().Yield()
+			*ran.Edit() = append(*ran.View(), q.number)
+			return lane.Answer[work, int]{}
+		}}
+	}
+	r := start(w, lane.Options{Queue: 2}, prepare)
+	w.Go("other", func() {
+		_, err := r.Straight(w.Scope(), "b", work{"b", 0})
+		w.NoError(err)
+	})
+	var pending []*lane.Pending[work, int]
+	for i := 1; i <= 3; i++ {
+		p, err := r.Accept(w.Scope(), "a", work{"a", i})
+		w.NoError(err)
+		pending = append(pending, p)
+	}
+	for _, p := range pending {
+		_, err := p.Wait(w.Scope())
+		w.NoError(err)
+	}
+	w.Join()
+	r.Close()
+	w.Finally(func() {
+		last := 0
+		for _, n := range *ran.Peek() {
+			w.Require(n == 0 || n == last+1, "L1.order", "ran %v", *ran.Peek())
+			last = max(last, n)
 		}
-		r := start(w, lane.Options{Queue: 2}, prepare)
-		w.Go("other", func() {
-			_, err := r.Straight(w.Scope(), "b", work{"b", 0})
-			w.NoError(err)
-		})
-		var pending []*lane.Pending[work, int]
-		for i := 1; i <= 3; i++ {
-			p, err := r.Accept(w.Scope(), "a", work{"a", i})
-			w.NoError(err)
-			pending = append(pending, p)
-		}
-		for _, p := range pending {
-			_, err := p.Wait(w.Scope())
-			w.NoError(err)
-		}
-		w.Join()
-		r.Close()
-		w.Finally(func() {
-			last := 0
-			for _, n := range *ran.Peek() {
-				w.Require(n == 0 || n == last+1, "L1.order", "ran %v", *ran.Peek())
-				last = max(last, n)
-			}
-			w.Require(last == 3, "L1.order", "ran %v", *ran.Peek())
-		})
+		w.Require(last == 3, "L1.order", "ran %v", *ran.Peek())
 	})
 }
 
 // Close lets what was accepted run, refuses what comes later, and leaves nobody waiting.
 func TestSimL1CloseAnswersEverybody(t *testing.T) {
-	sim.Check(t, "L1/close-answers-everybody", func(w *sim.World) {
-		c := newCounters(w, "a")
-		r := start(w, lane.Options{Queue: 1}, c.prepare)
-		done := sched.NewInt64(w.Scheduler(), "done", 0)
-		for i := range 3 {
-			w.Go(fmt.Sprintf("caller %d", i), func() {
-				_, err := r.Straight(w.Scope(), "a", work{"a", i})
-				if err == nil {
-					done.Add(1)
-					return
-				}
-				w.Require(isStopped(err), "L1.close", "refused with %v", err)
-			})
-		}
-		w.Go("closer", r.Close)
-		w.Finally(func() {
-			ran := int64(*c.cell["a"].Peek())
-			w.Require(ran == done.Peek(), "L1.close", "%d ran, %d were told so", ran, done.Peek())
+	sim.Check(t, "L1/close-answers-everybody", closeAnswersEverybody)
+}
+
+func closeAnswersEverybody(w *sim.World) {
+	c := newCounters(w, "a")
+	r := start(w, lane.Options{Queue: 1}, c.prepare)
+	done := sched.NewInt64(w.Scheduler(), "done", 0)
+	for i := range 3 {
+		w.Go(fmt.Sprintf("caller %d", i), func() {
+			_, err := r.Straight(w.Scope(), "a", work{"a", i})
+			if err == nil {
+				done.Add(1)
+				return
+			}
+			w.Require(isStopped(err), "L1.close", "refused with %v", err)
 		})
+	}
+	w.Go("closer", r.Close)
+	w.Finally(func() {
+		ran := int64(*c.cell["a"].Peek())
+		w.Require(ran == done.Peek(), "L1.close", "%d ran, %d were told so", ran, done.Peek())
 	})
 }
 

@@ -71,7 +71,7 @@ func (o Options) withDefaults() Options {
 //	Waits          in the caller's task only: for room in a full queue and for the reply, until its scope ends.
 //	Hot path       one read-modify-write an arrival, one hash of the id a hop.
 //
-// Checks TestSimL2*, TestExhaustL2* · Mutants L2.lane-enqueues, L2.resolve-again
+// Spec tla/lane/Lane.tla · Checks TestSimL2*, TestExhaustL2*, TestTraceL2* · Mutants L2.lane-enqueues, L2.resolve-again
 type Router[Q, R any] struct {
 	s        sched.Scheduler
 	lanes    []*Lane[Q, R]
@@ -135,21 +135,21 @@ func Hash(id string) uint64 {
 // lane, to that one. It waits for room and for the reply, until scope ends.
 func (r *Router[Q, R]) Deliver(scope *sched.Scope, q Q) (R, error) {
 	arrival := int((r.arrivals.Add(1) - 1) % uint64(len(r.lanes)))
-	a, err := r.ask(scope, arrival, q)
+	p, err := r.lanes[arrival].Accept(scope, q)
+	if err != nil {
+		return *new(R), err
+	}
+	a, err := p.Wait(scope)
 	if err != nil || a.Hop == nil {
 		return a.Reply, err
 	}
-	return r.hop(scope, a.Hop)
+	return r.hop(scope, p, a.Hop)
 }
 
 // Straight brings q to the owner lane of instance: timers, completions and administrative requests know
 // their instance. It waits like Deliver.
 func (r *Router[Q, R]) Straight(scope *sched.Scope, instance string, q Q) (R, error) {
-	a, err := r.ask(scope, r.Owner(instance), q)
-	if err == nil && a.Hop != nil {
-		return a.Reply, r.refuseHop(a.Hop)
-	}
-	return a.Reply, err
+	return r.ask(scope, instance, q, nil)
 }
 
 // Accept puts q into the queue of instance's owner lane and returns without waiting for the reply: what one
@@ -159,12 +159,8 @@ func (r *Router[Q, R]) Accept(scope *sched.Scope, instance string, q Q) (*Pendin
 }
 
 // hop is the one change of lanes. It runs in the caller's task, so a full queue stops the caller and no lane.
-func (r *Router[Q, R]) hop(scope *sched.Scope, h *Hop[Q]) (R, error) {
-	a, err := r.ask(scope, r.Owner(h.Instance), h.Request)
-	if err == nil && a.Hop != nil {
-		return a.Reply, r.refuseHop(a.Hop)
-	}
-	return a.Reply, err
+func (r *Router[Q, R]) hop(scope *sched.Scope, from *Pending[Q, R], h *Hop[Q]) (R, error) {
+	return r.ask(scope, h.Instance, h.Request, from)
 }
 
 // refuseHop is reached only by a fault of the program: the receiver of a hop resolved again.
@@ -175,10 +171,15 @@ func (r *Router[Q, R]) refuseHop(h *Hop[Q]) error {
 	return fmt.Errorf("deliver to instance %s: %w", h.Instance, ErrSecondHop)
 }
 
-func (r *Router[Q, R]) ask(scope *sched.Scope, lane int, q Q) (Answer[Q, R], error) {
-	p, err := r.lanes[lane].Accept(scope, q)
+// ask brings q to the owner lane of instance, where it must not ask to hop.
+func (r *Router[Q, R]) ask(scope *sched.Scope, instance string, q Q, from *Pending[Q, R]) (R, error) {
+	p, err := r.lanes[r.Owner(instance)].accept(scope, q, from)
 	if err != nil {
-		return Answer[Q, R]{}, err
+		return *new(R), err
 	}
-	return p.Wait(scope)
+	a, err := p.Wait(scope)
+	if err == nil && a.Hop != nil {
+		return a.Reply, r.refuseHop(a.Hop)
+	}
+	return a.Reply, err
 }

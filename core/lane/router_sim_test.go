@@ -7,6 +7,7 @@ import (
 	"github.com/millrace-dev/millrace/core/lane"
 	"github.com/millrace-dev/millrace/core/sched"
 	"github.com/millrace-dev/millrace/sim"
+	spec "github.com/millrace-dev/millrace/tla/lane"
 )
 
 // delivery is a request that resolves to an instance on the lane it arrives on.
@@ -35,6 +36,7 @@ func newLanes(w *sim.World, o lane.Options) *lanes {
 	w.NoError(err)
 	w.Own(r)
 	l.r = r
+	spec.Attach(w)
 	r.Start(w.Scope())
 	return l
 }
@@ -101,21 +103,23 @@ func instanceOn[Q, R any](r *lane.Router[Q, R], id int) string {
 // Deliveries that cross between two lanes with room for one request each all arrive, because the room is
 // waited for by callers and never by a lane.
 func TestSimL2CrossingDeliveriesArrive(t *testing.T) {
-	sim.Check(t, "L2/crossing-deliveries-arrive", func(w *sim.World) {
-		l := newLanes(w, lane.Options{Lanes: 2, Queue: 1})
-		names := []string{instanceOn(l.r, 0), instanceOn(l.r, 1)}
-		for i := range 6 {
-			w.Go(fmt.Sprintf("transport %d", i), func() {
-				at, err := l.deliver(names[(i+1)%2])
-				w.NoError(err)
-				w.Require(at.ran == (i+1)%2, "L2.owner", "ran on lane %d", at.ran)
-			})
-		}
-		w.Join()
-		l.r.Close()
-		w.Finally(func() {
-			w.Require(l.resolved.Peek() == 6, "L2.I3", "6 deliveries were resolved %d times", l.resolved.Peek())
+	sim.Check(t, "L2/crossing-deliveries-arrive", crossingDeliveries)
+}
+
+func crossingDeliveries(w *sim.World) {
+	l := newLanes(w, lane.Options{Lanes: 2, Queue: 1})
+	names := []string{instanceOn(l.r, 0), instanceOn(l.r, 1)}
+	for i := range 6 {
+		w.Go(fmt.Sprintf("transport %d", i), func() {
+			at, err := l.deliver(names[(i+1)%2])
+			w.NoError(err)
+			w.Require(at.ran == (i+1)%2, "L2.owner", "ran on lane %d", at.ran)
 		})
+	}
+	w.Join()
+	l.r.Close()
+	w.Finally(func() {
+		w.Require(l.resolved.Peek() == 6, "L2.I3", "6 deliveries were resolved %d times", l.resolved.Peek())
 	})
 }
 
@@ -142,29 +146,31 @@ func TestSimL15ReceiverUsesWhatTravelled(t *testing.T) {
 
 // A spawn runs where it arrives, and arrivals go round; a timer goes straight to the owner.
 func TestSimL2SpawnsStayAndTimersGoStraight(t *testing.T) {
-	sim.Check(t, "L2/spawns-stay-and-timers-go-straight", func(w *sim.World) {
-		l := newLanes(w, lane.Options{Lanes: 3, Queue: 1})
-		ran := sched.NewChan[int](w.Scheduler(), "ran", 6)
-		for i := range 6 {
-			w.Go(fmt.Sprintf("transport %d", i), func() {
-				at, err := l.deliver("")
-				w.NoError(err)
-				ran.Send(at.ran)
-			})
-		}
-		timer := instanceOn(l.r, 2)
-		at, err := l.r.Straight(w.Scope(), timer, &delivery{})
-		w.NoError(err)
-		w.Require(at.ran == 2, "L2.owner", "a timer of lane 2 ran on lane %d", at.ran)
-		w.Join()
-		l.r.Close()
-		counts := map[int]int{}
-		for range 6 {
-			id, _ := ran.Receive()
-			counts[id]++
-		}
-		w.Require(counts[0] == 2 && counts[1] == 2 && counts[2] == 2, "L2.arrivals", "six spawns ran as %v", counts)
-	})
+	sim.Check(t, "L2/spawns-stay-and-timers-go-straight", spawnsAndTimers)
+}
+
+func spawnsAndTimers(w *sim.World) {
+	l := newLanes(w, lane.Options{Lanes: 3, Queue: 1})
+	ran := sched.NewChan[int](w.Scheduler(), "ran", 6)
+	for i := range 6 {
+		w.Go(fmt.Sprintf("transport %d", i), func() {
+			at, err := l.deliver("")
+			w.NoError(err)
+			ran.Send(at.ran)
+		})
+	}
+	timer := instanceOn(l.r, 2)
+	at, err := l.r.Straight(w.Scope(), timer, &delivery{})
+	w.NoError(err)
+	w.Require(at.ran == 2, "L2.owner", "a timer of lane 2 ran on lane %d", at.ran)
+	w.Join()
+	l.r.Close()
+	counts := map[int]int{}
+	for range 6 {
+		id, _ := ran.Receive()
+		counts[id]++
+	}
+	w.Require(counts[0] == 2 && counts[1] == 2 && counts[2] == 2, "L2.arrivals", "six spawns ran as %v", counts)
 }
 
 // A full queue makes the caller wait, and the caller alone: with its lane held up, a caller whose scope

@@ -10,10 +10,9 @@ import (
 // Call is one call of the owner that a sequence makes: by which lane, under which epoch of the claim, and what becomes of
 // the request on its way.
 type Call struct {
-	Name   string // take, load, commit, free, sweep
-	Lane   int
-	Fate   string // "", lost after it landed, lost before, refused
-	Events []string
+	Name string // take, load, commit, free, sweep
+	Lane int
+	Fate string // "", lost after it landed, lost before, refused
 }
 
 // The fates of a request.
@@ -28,13 +27,13 @@ const (
 const maxEpoch = 14
 
 // Sequences returns sequences of calls that together take every edge of the graph that the calls span in Claim, with two
-// lanes, one step and two faults; and the size of the graph.
-func Sequences() (all [][]Call, graph *trace.Graph, err error) {
+// lanes, one step and two faults.
+func Sequences() (*trace.Plan[Call], error) {
 	spec, err := trace.Load(trace.Options{
 		Files: files, Module: "TraceClaim", Config: "TraceClaim-sequences.cfg", Name: "Claim", Prefix: "Trace", Actions: Actions,
 	})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	calls, moves := candidates(spec)
 	shown := make(trace.State, len(spec.Vars))
@@ -42,18 +41,7 @@ func Sequences() (all [][]Call, graph *trace.Graph, err error) {
 	row := spec.Shape("owner", "epoch").Record(spec.Model("Nobody"), value.MakeInt(1))
 	shown[spec.Index("row")] = value.NewFcn(domain, []value.Value{row})
 	shown[spec.Index("state")] = value.NewFcn(domain, []value.Value{value.NewSet(nil)})
-	graph, err = spec.Explore(shown, moves, 20_000)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, seq := range graph.Sequences(12) {
-		var s []Call
-		for _, m := range seq {
-			s = append(s, calls[m])
-		}
-		all = append(all, s)
-	}
-	return all, graph, nil
+	return trace.Cover(spec, shown, calls, moves, nil, 20_000, 12)
 }
 
 // candidates returns every call with every claim that it could be made under, as moves of the specification.
@@ -77,18 +65,11 @@ func candidates(spec *trace.Spec) (calls []Call, moves []trace.Move) {
 					m.Events = append(m.Events, trace.Event{Action: action, Args: args})
 				}
 				moves = append(moves, m)
-				calls = append(calls, Call{Name: x.name, Lane: lane, Fate: x.fate, Events: names(m)})
+				calls = append(calls, Call{Name: x.name, Lane: lane, Fate: x.fate})
 			}
 		}
 	}
 	return calls, moves
-}
-
-func names(m trace.Move) (out []string) {
-	for _, e := range m.Events {
-		out = append(out, e.Action)
-	}
-	return out
 }
 
 // moveTable says which events each call tells; LandFence is a LandFree of the claim that a lost take has seen.

@@ -7,7 +7,7 @@
 (* a delivery is on its way: the receiver does not resolve again.           *)
 (*                                                                          *)
 (*   lane: idle -Dequeue-> running -Begin-> undecided -Commit-> committed   *)
-(*          ^                 | Resolve                            | Reply  *)
+(*          ^                 | Resolve, Answer                    | Reply  *)
 (*          +-----------------+------------------------------------+        *)
 EXTENDS Naturals, Sequences, FiniteSets
 
@@ -58,9 +58,17 @@ Dequeue(l) ==
 
 \* Another lane is the home: the caller is told. What was sent on is not resolved again.
 Away(l) == home[Wants[loop[l].c]] # l /\ ~loop[l].hopped
-Resolve(l) ==
-  /\ loop[l].at = "running" /\ Away(l)
-  /\ caller' = [caller EXCEPT ![loop[l].c].at = "sent on", ![loop[l].c].to = home[Wants[loop[l].c]]]
+SendOn(l, to) ==
+  /\ loop[l].at = "running"
+  /\ caller' = [caller EXCEPT ![loop[l].c].at = "sent on", ![loop[l].c].to = to]
+  /\ loop' = [loop EXCEPT ![l] = Idle]
+  /\ UNCHANGED <<queue, home, log, moves>>
+Resolve(l) == loop[l].at = "running" /\ Away(l) /\ SendOn(l, home[Wants[loop[l].c]])
+
+\* The answer is known without a transaction.
+Answer(l) ==
+  /\ loop[l].at = "running" /\ ~Away(l)
+  /\ caller' = [caller EXCEPT ![loop[l].c].at = "answered"]
   /\ loop' = [loop EXCEPT ![l] = Idle]
   /\ UNCHANGED <<queue, home, log, moves>>
 
@@ -87,10 +95,10 @@ Move(i, l) ==
   /\ home' = [home EXCEPT ![i] = l]
   /\ UNCHANGED <<queue, loop, caller, log>>
 
-Work(l) == Dequeue(l) \/ Resolve(l) \/ Begin(l) \/ Commit(l) \/ Reply(l)
+Work(l) == Dequeue(l) \/ Resolve(l) \/ Answer(l) \/ Begin(l) \/ Commit(l) \/ Reply(l)
 Next ==
   \/ \E c \in Callers : Hop(c) \/ \E l \in Lanes : Arrive(c, l)
-  \/ \E l \in Lanes : Dequeue(l) \/ Resolve(l) \/ Begin(l) \/ Commit(l) \/ Reply(l) \/ \E i \in Insts : Move(i, l)
+  \/ \E l \in Lanes : Work(l) \/ \E i \in Insts : Move(i, l)
 
 Spec == Init /\ [][Next]_vars
 FairSpec ==
@@ -99,7 +107,7 @@ FairSpec ==
 
 TypeOK ==
   /\ \A l \in Lanes : Len(queue[l]) <= Capacity /\ loop[l].at \in {"idle", "running", "undecided", "committed"}
-  /\ \A c \in Callers : caller[c].at \in {"new", "waits", "sent on", "done"}
+  /\ \A c \in Callers : caller[c].at \in {"new", "waits", "sent on", "done", "answered"}
 
 Committed(c) == \E n \in 1..Len(log) : log[n] = c
 \* The reply comes after the commit, and a delivery is committed once.
@@ -112,5 +120,5 @@ L1I3_InOrder ==
 \* A delivery hops at most once.
 L2I1_OneHop == \A c \in Callers : caller[c].hops <= 1
 \* Every caller is answered: full queues push back, and nobody waits in a circle.
-L2_AllAnswered == <>(\A c \in Callers : caller[c].at = "done")
+L2_AllAnswered == <>(\A c \in Callers : caller[c].at \in {"done", "answered"})
 =============================================================================

@@ -5,4 +5,5 @@ EXTENDS Lane
 
 ThreeWants == [c \in {"p", "q", "r"} |-> IF c = "r" THEN "j" ELSE "i"]
 FourWants == [c \in {"p", "q", "r", "s"} |-> IF c \in {"r", "s"} THEN "j" ELSE "i"]
+NoAnswer(l) == FALSE
 =============================================================================

@@ -19,6 +19,10 @@ type Move struct {
 	Events []Event
 }
 
+// Urgent are events that the program tells by itself as soon as they are possible: no move makes them, and the next move comes
+// when none is possible any more.
+type Urgent []Event
+
 // Graph is the part of a specification's state graph that moves reach.
 type Graph struct {
 	States int
@@ -26,13 +30,20 @@ type Graph struct {
 	out    [][]arc // by state, in the order of the moves
 }
 
-type arc struct{ move, to int }
+type arc struct {
+	move, to int
+	told     []string // the actions of the move, and those that followed by themselves
+}
 
-// ErrGraph means that the graph is larger than its bound, or that a move leads to several states.
+// maxUrgent bounds the events that follow one move.
+const maxUrgent = 64
+
+// ErrGraph means that the graph is larger than its bound, that a move leads to several states, or that urgent events go on
+// for ever.
 var ErrGraph = errors.New("trace: the graph of moves cannot be covered")
 
 // Explore returns the graph that moves span from the initial state with the values shown, of at most limit states.
-func (s *Spec) Explore(shown State, moves []Move, limit int) (*Graph, error) {
+func (s *Spec) Explore(shown State, moves []Move, urgent Urgent, limit int) (*Graph, error) {
 	r, err := s.Start(shown)
 	if err != nil {
 		return nil, err
@@ -46,7 +57,7 @@ func (s *Spec) Explore(shown State, moves []Move, limit int) (*Graph, error) {
 	for at := 0; at < len(states); at++ {
 		g.out = append(g.out, nil)
 		for m, move := range moves {
-			next, ok, err := r.move(states[at], move)
+			next, told, ok, err := r.move(states[at], move, urgent)
 			if err != nil {
 				return nil, err
 			}
@@ -61,7 +72,7 @@ func (s *Spec) Explore(shown State, moves []Move, limit int) (*Graph, error) {
 				number[hash(next)] = to
 				states = append(states, next)
 			}
-			g.out[at] = append(g.out[at], arc{m, to})
+			g.out[at] = append(g.out[at], arc{m, to, told})
 			g.Edges++
 		}
 	}
@@ -69,33 +80,62 @@ func (s *Spec) Explore(shown State, moves []Move, limit int) (*Graph, error) {
 	return g, nil
 }
 
-// move takes all events of a move from one state. It reports whether the specification allows them.
-func (r *Run) move(from []value.Value, m Move) (to []value.Value, ok bool, err error) {
+// move takes all events of a move from one state, and then what is urgent. It reports whether the specification allows them.
+func (r *Run) move(from []value.Value, m Move, urgent Urgent) (to []value.Value, told []string, ok bool, err error) {
 	r.states = [][]value.Value{from}
 	for _, e := range m.Events {
-		before := r.states
-		r.next = nil
-		for _, cur := range before {
-			if err := r.take(r.spec.steps[e.Action], cur, e.Args, nil); err != nil {
-				return nil, false, err
+		if ok, err := r.event(e); !ok || err != nil {
+			return nil, nil, false, err
+		}
+		told = append(told, e.Action)
+	}
+	for follows := true; follows; {
+		follows = false
+		for _, e := range urgent {
+			happened, err := r.event(e)
+			if err != nil {
+				return nil, nil, false, err
+			}
+			if happened {
+				told, follows = append(told, e.Action), true
 			}
 		}
-		if len(r.next) == 0 {
-			return nil, false, nil
+		if len(told) > maxUrgent {
+			return nil, nil, false, fmt.Errorf("%w: move %s is followed by %d events", ErrGraph, m.Name, len(told))
 		}
-		r.turn()
 	}
 	if len(r.states) != 1 {
-		return nil, false, fmt.Errorf("%w: move %s leads to %d states", ErrGraph, m.Name, len(r.states))
+		return nil, nil, false, fmt.Errorf("%w: move %s leads to %d states", ErrGraph, m.Name, len(r.states))
 	}
-	return r.states[0], true, nil
+	return r.states[0], told, true, nil
 }
 
-// Sequences returns sequences of moves, by index, that together take every edge of the graph. Each begins in the initial
+// event takes one event in all states, and changes nothing when no state allows it.
+func (r *Run) event(e Event) (happened bool, err error) {
+	r.next = nil
+	for _, cur := range r.states {
+		if err := r.take(r.spec.steps[e.Action], cur, e.Args, nil); err != nil {
+			return false, err
+		}
+	}
+	if len(r.next) > 0 {
+		r.turn()
+		happened = true
+	}
+	return happened, nil
+}
+
+// Taken is one move of a sequence with all events that it makes the program tell.
+type Taken struct {
+	Move   int
+	Events []string
+}
+
+// Sequences returns sequences of moves that together take every edge of the graph. Each begins in the initial
 // state; none is longer than length, but for what it takes to reach its first new edge.
-func (g *Graph) Sequences(length int) [][]int {
+func (g *Graph) Sequences(length int) [][]Taken {
 	done := make([]int, g.States) // of each state, the edges taken; they are taken in order
-	var all [][]int
+	var all [][]Taken
 	for {
 		path, at := g.toNew(0, done)
 		if path == nil {
@@ -106,7 +146,7 @@ func (g *Graph) Sequences(length int) [][]int {
 			if done[at] < len(g.out[at]) {
 				a := g.out[at][done[at]]
 				done[at]++
-				seq, at = append(seq, a.move), a.to
+				seq, at = append(seq, a.taken()), a.to
 				continue
 			}
 			more, to := g.toNew(at, done)
@@ -118,35 +158,69 @@ func (g *Graph) Sequences(length int) [][]int {
 		if len(seq) == len(path) { // reached, and too long already
 			a := g.out[at][done[at]]
 			done[at]++
-			seq = append(seq, a.move)
+			seq = append(seq, a.taken())
 		}
 		all = append(all, seq)
 	}
 }
 
+func (a arc) taken() Taken { return Taken{a.move, a.told} }
+
 // toNew returns the shortest path from a state to one with an edge that was not taken, empty when it is that one, nil when
 // there is none.
-func (g *Graph) toNew(from int, done []int) (path []int, to int) {
-	type step struct{ before, move int }
-	came := map[int]step{from: {-1, -1}}
+func (g *Graph) toNew(from int, done []int) (path []Taken, to int) {
+	type step struct {
+		before int
+		took   Taken
+	}
+	came := map[int]step{from: {before: -1}}
 	queue := []int{from}
 	for len(queue) > 0 {
 		at := queue[0]
 		queue = queue[1:]
 		if done[at] < len(g.out[at]) {
-			path, to = []int{}, at
+			path, to = []Taken{}, at
 			for came[at].before >= 0 {
-				path = append([]int{came[at].move}, path...)
+				path = append([]Taken{came[at].took}, path...)
 				at = came[at].before
 			}
 			return path, to
 		}
 		for _, a := range g.out[at] {
 			if _, seen := came[a.to]; !seen {
-				came[a.to] = step{at, a.move}
+				came[a.to] = step{at, a.taken()}
 				queue = append(queue, a.to)
 			}
 		}
 	}
 	return nil, 0
+}
+
+// Step is one call of a sequence, and the actions that it makes the program tell.
+type Step[C any] struct {
+	Call   C
+	Events []string
+}
+
+// Plan is what a test makes of a specification: calls that cover every edge of the graph which they span.
+type Plan[C any] struct {
+	*Graph
+	Sequences [][]Step[C]
+}
+
+// Cover explores the graph that calls span, each with its move, and covers it with sequences of about the given length.
+func Cover[C any](s *Spec, shown State, calls []C, moves []Move, urgent Urgent, limit, length int) (*Plan[C], error) {
+	g, err := s.Explore(shown, moves, urgent, limit)
+	if err != nil {
+		return nil, err
+	}
+	p := &Plan[C]{Graph: g}
+	for _, taken := range g.Sequences(length) {
+		var seq []Step[C]
+		for _, x := range taken {
+			seq = append(seq, Step[C]{calls[x.Move], x.Events})
+		}
+		p.Sequences = append(p.Sequences, seq)
+	}
+	return p, nil
 }
