@@ -42,17 +42,18 @@ func (b *backend) Point(h *sched.Hook, op sched.Op) {
 	}
 	t := w.current
 	t.op, t.h = op, h
-	var next *task
-	if n := len(w.ready); w.quick && n > 1 && len(w.open) == 0 && w.steps < w.opts.steps {
-		// The random walk among plain candidates: what pick would do, without the call.
-		w.steps++
-		next = w.ready[w.random.below(n)]
-		w.schedule = append(w.schedule, next.id)
-	} else {
-		next = w.pick()
+	if !w.quick || len(w.open) > 0 || w.steps >= w.limit {
+		w.proceed(t)
+		return
 	}
-	if next != t {
-		w.yieldTo(t, next)
+	// The random walk among plain candidates, of which t is one: what pick would do, without the call.
+	w.steps++
+	if n := len(w.ready); n > 1 {
+		next := w.ready[w.random.below(n)]
+		w.schedule = append(w.schedule, next.id)
+		if next != t {
+			w.yieldTo(t, next)
+		}
 	}
 }
 
@@ -113,7 +114,9 @@ func (w *World) takeOrPark(t *task, o *object, a sched.Arm) sched.Grant {
 	t.state = waiting
 	g := o.groupOf(a.Op)
 	g.add(t)
-	w.refresh(o, g)
+	if !g.listed { // or else the others in it can go on, as t can
+		w.refresh(o, g)
+	}
 	w.yieldTo(t, next)
 	return w.take(t, o, a)
 }
@@ -151,7 +154,9 @@ func (w *World) take(t *task, o *object, a sched.Arm) sched.Grant {
 		g := t.group
 		g.remove(t)
 		w.enlist(t)
-		w.refresh(o, g)
+		if len(g.tasks) == 0 { // or else the others in it can still go on: only apply may change that
+			w.refresh(o, g)
+		}
 	}
 	if t.granted {
 		t.granted, t.met = false, true
@@ -390,7 +395,7 @@ func (b *backend) Outcome(h *sched.Hook, op sched.Op, result uint64) {
 		t.partner = nil
 	}
 	w.hash = mix(w.hash, uint64(op)<<56|uint64(t.id)<<32|uint64(h.ID), result)
-	if op > sched.OpCAS {
+	if settled>>op&1 != 0 {
 		w.settle(w.objectOf(h), op, result)
 	}
 	if w.clocksOn {
@@ -400,6 +405,10 @@ func (b *backend) Outcome(h *sched.Hook, op sched.Op, result uint64) {
 		w.observe(t, h, op, result)
 	}
 }
+
+// settled are the operations of settle.
+const settled = 1<<sched.OpTryLock | 1<<sched.OpUnlock | 1<<sched.OpRUnlock | 1<<sched.OpWGAdd | 1<<sched.OpClose | 1<<sched.OpCancel |
+	1<<sched.OpFire | 1<<sched.OpStop
 
 // settle applies the state changes that are known only after the operation.
 func (w *World) settle(o *object, op sched.Op, result uint64) {

@@ -63,12 +63,17 @@ func (from *slot) park(to *slot) {
 		from.handBaton(to)
 		return
 	}
-	from.next, from.yield = to.next, to.yield
-	if from.asked = !to.asked; from.asked {
+	from.takeOver(to)
+	if from.asked {
 		from.next()
 	} else {
 		from.yield(struct{}{})
 	}
+}
+
+// takeOver makes to's iterator from's own: calling it is what parks one and wakes the other.
+func (from *slot) takeOver(to *slot) {
+	from.next, from.yield, from.asked = to.next, to.yield, !to.asked
 }
 
 // loop runs the task it was given. When that one ends and the next chosen task has not begun, it runs here
@@ -144,7 +149,14 @@ func (w *World) takeCoroutine() *coroutine {
 // yieldTo hands over to next and returns when t is chosen again. Nil next ends the execution.
 func (w *World) yieldTo(t, next *task) {
 	raceRelease(unsafe.Pointer(t))
-	t.slot.park(w.slotOf(next))
+	to := w.slotOf(next)
+	if batons {
+		t.slot.handBaton(to)
+	} else if t.slot.takeOver(to); t.slot.asked { // park, without its frame: every frame is one more line of memory of a parked task
+		t.slot.next()
+	} else {
+		t.slot.yield(struct{}{})
+	}
 	if w.aborting {
 		w.raceUnwinds()
 		runtime.Goexit()

@@ -207,7 +207,7 @@ func (s *search) unforced() {}
 type forced struct {
 	l      *liveness
 	under  strategy
-	random *rng
+	random *ahead
 	quick  bool
 	always bool
 }

@@ -79,7 +79,7 @@ type profiler struct {
 }
 
 func (s *profiler) begin(w *World, seed uint64) {
-	s.rng = rng{seed}
+	s.rng.start(seed)
 	s.keys = s.keys[:0]
 	w.always, w.births = true, s
 }

@@ -56,8 +56,9 @@ type task struct {
 	stores *storeBuffer // under TSO, those that have not reached memory
 	key    uint64       // the same in every execution: path of births
 	kids   int
-	prio   int64 // PCT
-	streak int   // PCT: consecutive points
+	prio   int64    // PCT
+	streak int      // PCT: consecutive points
+	_      [48]byte // whole cache lines, so that the first one of a task is one
 }
 
 // begin counts the task's start as its first event.

@@ -14,31 +14,36 @@ import (
 // World is one execution. Its methods are called by the tasks of the execution; it is also the *testing.T of a check's
 // body (Errorf, Fatalf, Logf, …), which must not touch the real one.
 type World struct {
+	// What every point reads comes first.
+	alert, quick         bool // a point has more to do than to choose: see attend; the random walk may choose within Point
+	slow, clocksOn       bool // slow is one of: tracing, footprints, identity checks
+	aborting, footprints bool
+	current              *task
+	steps, limit         int
+	hash                 uint64
+	random               *ahead // set when the strategy is the random walk: its choice is inlined
+	ready                []*task
+	open                 []*group
+	schedule             []int32
+
 	opts  *options
 	check string // id
 	body  func(*World)
 
 	// What the strategy sees and leaves behind.
 	strategy strategy
-	random   *rng                               // set when the strategy is the random walk: its choice is inlined
 	births   interface{ born(parent, t *task) } // told of every new task, or nil
 	always   bool                               // the strategy also sees points with one candidate
-	schedule []int32
 	data     []uint64
 
 	tasks   []*task
 	spare   []*task
-	ready   []*task
-	open    []*group
 	objects []*object
 	used    []*object // those of earlier executions, by their place in objects
 	begun   int       // executions
 	live    int
 	dead    int // tasks of crashed nodes, still to be unwound
-	current *task
-	steps   int
 	points  uint64
-	hash    uint64
 
 	now       time.Duration
 	faults    faulty
@@ -47,17 +52,12 @@ type World struct {
 	fires     int // timers fired
 	clockTask task
 
-	clocksOn   bool
-	footprints bool
-	foot       footprint
-	alert      bool // a point has more to do than to choose: see attend
-	quick      bool // the random walk may choose within Point
-	slow       bool // one of: tracing, footprints, identity checks
-	tracing    bool
-	identify   bool
-	trace      []event
-	onEvent    []func(owner any, action string, args []any) error
-	validate   bool // the events of this execution are checked
+	foot     footprint
+	tracing  bool
+	identify bool
+	trace    []event
+	onEvent  []func(owner any, action string, args []any) error
+	validate bool // the events of this execution are checked
 
 	invariants []invariant
 	owners     int32
@@ -73,11 +73,10 @@ type World struct {
 	finals       []func()
 	notes        []string
 
-	failed   bool
-	verdict  verdict
-	pruned   bool
-	aborting bool
-	goexit   *task
+	failed  bool
+	verdict verdict
+	pruned  bool
+	goexit  *task
 
 	detector raceState //nolint:unused // of the build with batons
 	pool     []*coroutine
@@ -107,7 +106,7 @@ func (w *World) reset(s strategy, seed uint64) {
 	w.objects = w.objects[:0]
 	w.begun++
 	w.dead = 0
-	w.live, w.current, w.steps = 0, nil, 0
+	w.live, w.current, w.steps, w.limit = 0, nil, 0, w.opts.steps
 	w.hash = 0x6A09E667F3BCC908
 	w.now, w.timers, w.timerSeq, w.fires = 0, w.timers[:0], 0, 0
 	w.faults = faulty{taken: w.faults.taken[:0], draws: w.faults.draws[:0]}
@@ -261,7 +260,7 @@ func (w *World) idle() bool {
 
 // pick chooses the task that goes on. Nil ends the execution. The common case comes first: a random walk among several tasks.
 func (w *World) pick() *task {
-	if w.random != nil && !w.opts.early && w.steps < w.opts.steps {
+	if w.quick && w.steps < w.limit {
 		n := len(w.ready)
 		for _, g := range w.open {
 			n += len(g.tasks)
@@ -285,7 +284,7 @@ func (w *World) pick() *task {
 func (w *World) pickAny() *task {
 	for {
 		w.steps++
-		if w.steps > w.opts.steps {
+		if w.steps > w.limit {
 			w.fail("steps", "", fmt.Sprintf("more than %d steps: a livelock, or a check that is too large", w.opts.steps))
 			return nil
 		}
