@@ -2,6 +2,7 @@ package sim
 
 import (
 	"runtime"
+	"slices"
 	"unsafe"
 
 	"github.com/millrace-dev/millrace/core/sched"
@@ -50,12 +51,21 @@ func (b *backend) Point(h *sched.Hook, op sched.Op) {
 	w.steps++
 	if n := len(w.ready); n > 1 {
 		next := w.ready[w.random.below(n)]
-		w.schedule = append(w.schedule, next.id)
+		if len(w.schedule) == cap(w.schedule) {
+			w.widen()
+		}
+		w.schedule = w.schedule[:len(w.schedule)+1]
+		w.schedule[len(w.schedule)-1] = next.id
 		if next != t {
 			w.yieldTo(t, next)
 		}
 	}
 }
+
+// widen makes room in the schedule. An append within Point would leave its arguments in the frame of every parked task.
+//
+//go:noinline
+func (w *World) widen() { w.schedule = slices.Grow(w.schedule, len(w.schedule)+64) }
 
 // attend is the part of a point that few executions need: unwinding, tracing, footprints, invariants.
 func (w *World) attend(h *sched.Hook, op sched.Op) {
