@@ -150,6 +150,8 @@ func (w *World) takeCoroutine() *coroutine {
 func (w *World) yieldTo(t, next *task) {
 	raceRelease(unsafe.Pointer(t))
 	to := w.slotOf(next)
+	var here byte
+	t.sp = uintptr(unsafe.Pointer(&here))
 	if batons {
 		t.slot.handBaton(to)
 	} else if t.slot.takeOver(to); t.slot.asked { // park, without its frame: every frame is one more line of memory of a parked task

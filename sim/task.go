@@ -27,6 +27,7 @@ type task struct {
 	op    sched.Op    // announced by the last point
 	h     *sched.Hook // of that operation
 	slot  slot        // where it is parked, once it has begun
+	sp    uintptr     // of its stack there, for foresee
 	index int         // in World.ready, or -1
 	co    *coroutine
 
@@ -58,7 +59,7 @@ type task struct {
 	kids   int
 	prio   int64    // PCT
 	streak int      // PCT: consecutive points
-	_      [48]byte // whole cache lines, so that the first one of a task is one
+	_      [40]byte // whole cache lines, so that the first one of a task is one
 }
 
 // begin counts the task's start as its first event.
