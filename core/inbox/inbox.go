@@ -35,8 +35,8 @@ import (
 //	Waits          For the store, within scope, and for run.
 //	Hot path       One read; the key is written by the step.
 //
-// Spec tla/step/Inbox.tla · Model models/inbox.go · Checks TestSimL7*, TestModelL7*, TestLinearL7* ·
-// Mutants L7.*
+// Spec tla/step/Inbox.tla · Model models/inbox.go · Checks TestSimL7*, TestModelL7*, TestLinearL7*,
+// TestTraceL7* · Mutants L7.*
 type Inbox struct {
 	s     sched.Scheduler
 	store Store
@@ -67,11 +67,13 @@ func New(s sched.Scheduler, st Store) *Inbox {
 func (b *Inbox) Seen(scope *sched.Scope, d store.Delivery) (store.Receipt, bool, error) {
 	receipt, ticket, err := b.store.Receipt(scope, d)
 	if errors.Is(err, store.ErrNotFound) {
+		b.emit("Check", d, false)
 		return store.Receipt{}, false, nil
 	}
 	if err != nil {
 		return store.Receipt{}, false, err
 	}
+	b.emit("Check", d, true)
 	if err := b.store.WaitDurable(scope, ticket); err != nil {
 		return store.Receipt{}, false, fmt.Errorf("answer duplicate %q on %q: %w", d.ID, d.Channel, err)
 	}
@@ -94,6 +96,17 @@ func (b *Inbox) Absent(scope *sched.Scope) error {
 // On an error nothing may be acknowledged. If it is definite the delivery had no effect; in any case it may be brought
 // again. run is called at most once.
 func (b *Inbox) Attempt(scope *sched.Scope, d store.Delivery, keep time.Duration, run func(*store.Receipt) error) (Answer, error) {
+	b.emit("Take", d)
+	answer, err := b.attempt(scope, d, keep, run)
+	if err != nil {
+		b.emit("Refuse", d)
+		return Answer{}, err
+	}
+	b.emit("Ack", d)
+	return answer, nil
+}
+
+func (b *Inbox) attempt(scope *sched.Scope, d store.Delivery, keep time.Duration, run func(*store.Receipt) error) (Answer, error) {
 	if receipt, seen, err := b.Seen(scope, d); seen || err != nil {
 		return Answer{Duplicate: seen, Receipt: receipt}, err
 	}
@@ -108,6 +121,7 @@ func (b *Inbox) Attempt(scope *sched.Scope, d store.Delivery, keep time.Duration
 	if !errors.Is(err, store.ErrDuplicate) {
 		return Answer{}, err
 	}
+	b.emit("Duplicate", d)
 	first, seen, again := b.Seen(scope, d)
 	switch {
 	case again != nil:
@@ -117,4 +131,11 @@ func (b *Inbox) Attempt(scope *sched.Scope, d store.Delivery, keep time.Duration
 		return Answer{}, fmt.Errorf("attempt %q on %q: %w", d.ID, d.Channel, err)
 	}
 	return Answer{Duplicate: true, Receipt: first}, nil
+}
+
+// emit reports an action of the specification in the attempt of the current task.
+func (b *Inbox) emit(action string, args ...any) {
+	if b.s.Traced() {
+		b.s.Emit(b, action, args...)
+	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/millrace-dev/millrace/core/store/memory"
 	"github.com/millrace-dev/millrace/core/store/step"
 	"github.com/millrace-dev/millrace/sim"
+	spec "github.com/millrace-dev/millrace/tla/step"
 )
 
 // world is a rig in a simulation that judges L7 as deliveries are acknowledged.
@@ -27,6 +28,7 @@ func newWorld(w *sim.World, o memory.Options) *world {
 	r, err := newRig(w.Scheduler(), o)
 	w.NoError(err)
 	x := &world{World: w, rig: r, acknowledged: map[string]bool{}}
+	spec.AttachInbox(w, r.engine, instance)
 	w.Invariant("L7.I1", func() error {
 		n, err := effects(r.engine.Peek)
 		if err != nil {
@@ -84,37 +86,41 @@ func (x *world) judge() {
 // The same deliveries on two lanes at once. One of the attempts at each takes effect; every acknowledgement is durable
 // in the moment it leaves, and a refused attempt leaves its delivery deliverable.
 func TestSimL7EffectOnce(t *testing.T) {
-	sim.Check(t, "L7/effect-once", func(w *sim.World) {
-		x := newWorld(w, memory.Options{Latency: 3 * time.Millisecond, Only: []string{"commit", "sync"}})
-		for n := range uint32(2) {
-			w.Go("lane", func() {
-				l := x.lane(w.Scheduler(), n+1)
-				for i := range 2 {
-					x.bringUntil(l, delivery(i), w.Choose("refusals", 2))
-				}
-			})
-		}
-		w.Finally(x.judge)
-	}, sim.Runs(1000))
+	sim.Check(t, "L7/effect-once", effectOnce, sim.Runs(1000))
+}
+
+func effectOnce(w *sim.World) {
+	x := newWorld(w, memory.Options{Latency: 3 * time.Millisecond, Only: []string{"commit", "sync"}})
+	for n := range uint32(2) {
+		w.Go("lane", func() {
+			l := x.lane(w.Scheduler(), n+1)
+			for i := range 2 {
+				x.bringUntil(l, delivery(i), w.Choose("refusals", 2))
+			}
+		})
+	}
+	w.Finally(x.judge)
 }
 
 // Answers get lost and the machine crashes at any moment: nothing that was acknowledged is lost or done twice.
 func TestSimL7LostAnswersAndCrash(t *testing.T) {
-	sim.Check(t, "L7/lost-answers-and-crash", func(w *sim.World) {
-		x := newWorld(w, memory.Options{
-			Lose: 3, Budget: 3, Latency: 3 * time.Millisecond, Scope: w.Scope(), Only: []string{"commit", "sync", "release"},
+	sim.Check(t, "L7/lost-answers-and-crash", lostAnswersAndCrash, sim.Runs(1000))
+}
+
+func lostAnswersAndCrash(w *sim.World) {
+	x := newWorld(w, memory.Options{
+		Lose: 3, Budget: 3, Latency: 3 * time.Millisecond, Scope: w.Scope(), Only: []string{"commit", "sync", "release"},
+	})
+	for n := range uint32(2) {
+		w.Go("lane", func() {
+			l := x.lane(w.Scheduler(), n+1)
+			for i := range 2 {
+				x.bringUntil(l, delivery(i), 0)
+			}
 		})
-		for n := range uint32(2) {
-			w.Go("lane", func() {
-				l := x.lane(w.Scheduler(), n+1)
-				for i := range 2 {
-					x.bringUntil(l, delivery(i), 0)
-				}
-			})
-		}
-		w.Go("power", func() { x.engine.Crash() })
-		w.Finally(x.judge)
-	}, sim.Runs(1000))
+	}
+	w.Go("power", func() { x.engine.Crash() })
+	w.Finally(x.judge)
 }
 
 // One attempt is refused before another succeeds: the other one has to have an effect.
@@ -136,23 +142,25 @@ func TestSimL7RefusedStaysDeliverable(t *testing.T) {
 
 // A node crashes in the middle of an attempt; the transport delivers again to the next one.
 func TestSimL7CrashedStaysDeliverable(t *testing.T) {
-	sim.Check(t, "L7/crashed-stays-deliverable", func(w *sim.World) {
-		x := newWorld(w, memory.Options{Latency: time.Millisecond, Only: []string{"commit", "sync"}})
-		node := w.Node("a")
-		node.Go("lane", func() { x.bringUntil(x.lane(w.Scheduler(), 1), delivery(1), 0) })
-		w.Go("supervisor", func() {
-			node.Crash()
-			_, err := claim.Sweep(w.Scheduler(), w.Scope(), x.st, w.Scheduler().Now().Add(time.Hour))
-			w.NoError(err)
-			w.Node("a").Go("lane again", func() {
-				x.bringUntil(x.lane(w.Scheduler(), 2), delivery(1), 0)
-			})
+	sim.Check(t, "L7/crashed-stays-deliverable", crashedStaysDeliverable, sim.Runs(300))
+}
+
+func crashedStaysDeliverable(w *sim.World) {
+	x := newWorld(w, memory.Options{Latency: time.Millisecond, Only: []string{"commit", "sync"}})
+	node := w.Node("a")
+	node.Go("lane", func() { x.bringUntil(x.lane(w.Scheduler(), 1), delivery(1), 0) })
+	w.Go("supervisor", func() {
+		node.Crash()
+		_, err := claim.Sweep(w.Scheduler(), w.Scope(), x.st, w.Scheduler().Now().Add(time.Hour))
+		w.NoError(err)
+		w.Node("a").Go("lane again", func() {
+			x.bringUntil(x.lane(w.Scheduler(), 2), delivery(1), 0)
 		})
-		w.Finally(func() {
-			w.Require(x.acknowledged["d1"], "L7.I3", "the delivery was not acknowledged in the end")
-			x.judge()
-		})
-	}, sim.Runs(300))
+	})
+	w.Finally(func() {
+		w.Require(x.acknowledged["d1"], "L7.I3", "the delivery was not acknowledged in the end")
+		x.judge()
+	})
 }
 
 // A commit that says duplicate is no answer by itself: without a receipt nobody knows what took effect, and the delivery is

@@ -5,6 +5,7 @@ package claim
 import (
 	"embed"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -99,6 +100,9 @@ func newBinding(spec *trace.Spec, engine *memory.Engine) *binding {
 
 // event takes one event. Steps that spawn have no claim to assert: Claim does not model them.
 func (b *binding) event(_ any, action string, args []any) error {
+	if !slices.Contains(Actions, action) {
+		return nil // of another specification
+	}
 	var vals []value.Value
 	switch x := args[0].(type) {
 	case *store.Step:

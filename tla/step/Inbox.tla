@@ -39,8 +39,9 @@ Check(l) ==
      ELSE To(l, "run") /\ UNCHANGED pos
   /\ UNCHANGED <<log, synced, flush, cur, acked, budget>>
 
+\* An attempt may end without an answer wherever it is: refused, a read that failed, an outcome that nobody waits for.
 Refuse(l) ==
-  /\ at[l] = "run" /\ budget.refuse > 0
+  /\ at[l] # "idle" /\ budget.refuse > 0
   /\ budget' = [budget EXCEPT !.refuse = @ - 1]
   /\ To(l, "idle") /\ cur' = [cur EXCEPT ![l] = None]
   /\ UNCHANGED <<log, synced, flush, pos, acked>>
@@ -59,9 +60,10 @@ FlushStart ==
   /\ flush' = Len(log)
   /\ UNCHANGED <<log, synced, at, cur, pos, acked, budget>>
 
+Cover(n) == synced' = n
 FlushEnd ==
   /\ flush > 0
-  /\ synced' = flush /\ flush' = 0
+  /\ Cover(flush) /\ flush' = 0
   /\ UNCHANGED <<log, at, cur, pos, acked, budget>>
 
 \* An answer waits for a flush that began after what it rests on.
@@ -87,10 +89,20 @@ Crash ==
   /\ at' = [l \in Lanes |-> "idle"] /\ cur' = [l \in Lanes |-> None] /\ pos' = [l \in Lanes |-> 0]
   /\ UNCHANGED acked
 
+\* The store's machine crashes and the lanes go on. What an attempt waited for is gone: it can only be refused, or begin again.
+StoreCrash ==
+  /\ budget.crash > 0
+  /\ budget' = [budget EXCEPT !.crash = @ - 1]
+  /\ \E k \in synced..Len(log) :
+       /\ log' = SubSeq(log, 1, k) /\ synced' = k
+       /\ at' = [l \in Lanes |-> IF at[l] \in {"wait", "duplicate"} /\ pos[l] > k THEN "check" ELSE at[l]]
+  /\ flush' = 0
+  /\ UNCHANGED <<cur, pos, acked>>
+
 Work(l) == (\E d \in Deliveries : Take(l, d)) \/ Check(l) \/ Commit(l) \/ Ack(l)
 Next ==
   \/ \E l \in Lanes : (\E d \in Deliveries : Take(l, d)) \/ Check(l) \/ Commit(l) \/ Ack(l) \/ Refuse(l) \/ Unknown(l)
-  \/ FlushStart \/ FlushEnd \/ Crash
+  \/ FlushStart \/ FlushEnd \/ Crash \/ StoreCrash
 
 Spec == Init /\ [][Next]_vars
 FairSpec ==

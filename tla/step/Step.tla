@@ -57,7 +57,7 @@ Send(p) ==
 
 LandStep(t) ==
   IF Holds(t) /\ ~Seen(t.c)
-  THEN records' = records \cup {t} /\ row' = [row EXCEPT !.owner = Nobody]
+  THEN records' = records \cup {t} /\ row' = [row EXCEPT !.owner = Nobody, !.epoch = @ + 1]
   ELSE UNCHANGED <<row, records>>
 
 LandFence(t) ==
@@ -83,6 +83,20 @@ Answer(p) ==
   /\ at[p] = "sent" /\ my[p] \in records
   /\ Decide(p, "committed")
   /\ UNCHANGED <<row, records, net, held, sweeps>>
+
+\* The store refuses the step, for good.
+Refuse(p) ==
+  LET x == [kind |-> "step", t |-> my[p]] IN
+  /\ at[p] = "sent" /\ x \in net /\ net' = net \ {x}
+  /\ Decide(p, "failed")
+  /\ UNCHANGED <<row, records, held, sweeps>>
+
+\* A claim may be given up before anything is sent; the row is freed by Sweep.
+Abandon(p) ==
+  /\ at[p] = "claimed"
+  /\ at' = [at EXCEPT ![p] = "idle"]
+  /\ my' = [my EXCEPT ![p] = NoStep]
+  /\ UNCHANGED <<row, records, net, held, verdicts, acked, sweeps>>
 
 \* Nothing is known of the step any more.
 Lose(p) ==
@@ -112,6 +126,12 @@ ReadRecord(p) ==
      ELSE at' = [at EXCEPT ![p] = "fence"] /\ UNCHANGED <<my, verdicts, acked>>
   /\ UNCHANGED <<row, records, net, held, sweeps>>
 
+\* A read that fails begins the round again.
+Retry(p) ==
+  /\ at[p] \in {"row", "record"}
+  /\ at' = [at EXCEPT ![p] = "fence"]
+  /\ UNCHANGED <<row, records, net, my, held, verdicts, acked, sweeps>>
+
 Sweep ==
   /\ row.owner # Nobody /\ sweeps > 0
   /\ sweeps' = sweeps - 1
@@ -127,16 +147,17 @@ Collect ==
 
 Next ==
   \/ \E p \in Owners : Claim(p) \/ Send(p) \/ Answer(p) \/ Lose(p) \/ Fence(p) \/ ReadRow(p) \/ ReadRecord(p)
+  \/ \E p \in Owners : Refuse(p) \/ Abandon(p) \/ Retry(p)
   \/ \E x \in net : Land(x) \/ Vanish(x)
   \/ Sweep \/ Collect
 
 Spec == Init /\ [][Next]_vars
 
-\* Owners go on, and a fence that is tried again and again takes effect at last.
+\* Owners go on, and a fence or read that is tried again and again succeeds at last.
 FairSpec ==
   /\ Spec
   /\ \A p \in Owners :
-       /\ WF_vars(Send(p)) /\ WF_vars(Lose(p)) /\ WF_vars(ReadRow(p)) /\ WF_vars(ReadRecord(p)) /\ WF_vars(Fence(p))
+       /\ WF_vars(Send(p)) /\ WF_vars(Lose(p)) /\ SF_vars(ReadRow(p)) /\ SF_vars(ReadRecord(p)) /\ WF_vars(Fence(p))
        /\ SF_vars(Fence(p) /\ LandFence(my[p]))
 
 TypeOK ==

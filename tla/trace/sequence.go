@@ -28,12 +28,16 @@ type Graph struct {
 	States int
 	Edges  int
 	out    [][]arc // by state, in the order of the moves
+	spec   *Spec
 }
 
 type arc struct {
 	move, to int
 	told     []string // the actions of the move, and those that followed by themselves
 }
+
+// Knows reports whether an event is one of the specification: programs tell those of others, too.
+func (g *Graph) Knows(action string) bool { return g.spec.steps[action] != nil }
 
 // maxUrgent bounds the events that follow one move.
 const maxUrgent = 64
@@ -51,7 +55,7 @@ func (s *Spec) Explore(shown State, moves []Move, urgent Urgent, limit int) (*Gr
 	if len(r.states) != 1 {
 		return nil, fmt.Errorf("%w: %d initial states", ErrGraph, len(r.states))
 	}
-	g := &Graph{}
+	g := &Graph{spec: s}
 	states := [][]value.Value{r.states[0]}
 	number := map[uint64]int{hash(states[0]): 0}
 	for at := 0; at < len(states); at++ {

@@ -34,7 +34,18 @@ func (e *Engine) sync(scope *sched.Scope, name string, t store.Ticket) error {
 	}
 	fails := e.draw(name, e.o.Halt)
 	e.order.Add(1)
-	return e.endSync(t, began, life, fails)
+	if err := e.endSync(t, began, life, fails); err != nil {
+		return err
+	}
+	e.tell("Sync")
+	return nil
+}
+
+// tell reports what changed the durable state, for specifications that have it as a variable.
+func (e *Engine) tell(action string) {
+	if e.s.Traced() {
+		e.s.Emit(e, action)
+	}
 }
 
 func (e *Engine) beginSync(t store.Ticket) (began store.Ticket, life int, done bool, err error) {
@@ -93,6 +104,12 @@ func (e *Engine) Crash() int {
 	if open := e.open(); open > 0 {
 		n = e.rand.IntN(open + 1)
 	}
+	n = e.crash(n)
+	e.tell("Crash")
+	return n
+}
+
+func (e *Engine) crash(n int) int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	n = min(n, len(e.undo)) // a sync may have ended while the number was drawn

@@ -36,7 +36,8 @@ import (
 //	               step stays undecided, and its owner must not go on under its name.
 //	Hot path       A step whose outcome is known costs one access of a Cell.
 //
-// Spec tla/step/Step.tla · Model models/step.go · Checks TestSimL6*, TestModelL6*, TestLinearL6* ·
+// Spec tla/step/Step.tla · Model models/step.go · Checks TestSimL6*, TestModelL6*, TestLinearL6*,
+// TestTraceL6* ·
 // Mutants L6.*
 type Committer struct {
 	s     sched.Scheduler
@@ -133,10 +134,12 @@ func (c *Committer) round(scope *sched.Scope, st *store.Step) (committed bool, e
 	if err != nil {
 		return false, err
 	}
+	c.emit("ReadRow", st, head.Claim == held)
 	recorded, covered, err := c.store.Recorded(scope, st.Record())
 	if err != nil {
 		return false, err
 	}
+	c.emit("ReadRecord", st, recorded)
 	if !recorded && head.Claim == held {
 		return false, nil // neither landed nor shut out: the fence got lost
 	}
@@ -164,10 +167,10 @@ func (c *Committer) fence(scope *sched.Scope, st *store.Step, held store.Claim) 
 	return nil
 }
 
-// emit reports an action of the specification.
-func (c *Committer) emit(action string, st *store.Step) {
+// emit reports an action of the specifications Claim and Step, a read with what it found.
+func (c *Committer) emit(action string, st *store.Step, found ...any) {
 	if c.s.Traced() {
-		c.s.Emit(c, action, st.Claim, st.Cause)
+		c.s.Emit(c, action, append([]any{st.Claim, st.Cause}, found...)...)
 	}
 }
 

@@ -8,31 +8,35 @@ import (
 	"github.com/millrace-dev/millrace/core/store"
 	"github.com/millrace-dev/millrace/core/store/memory"
 	"github.com/millrace-dev/millrace/sim"
+	spec "github.com/millrace-dev/millrace/tla/step"
 )
 
 // Commits, fences and reads lose their answers, land late or never; a sweep is early now and then. Each lane is told
 // the truth about each of its steps.
 func TestSimL6UnknownIsDecided(t *testing.T) {
-	sim.Check(t, "L6/unknown-is-decided", func(w *sim.World) {
-		r := newRig(w, memory.Options{
-			Lose: 2, Refuse: 6, Budget: 6, Latency: 20 * time.Millisecond, Scope: w.Scope(),
-			Only: []string{"commit", "release", "head", "recorded"},
+	sim.Check(t, "L6/unknown-is-decided", unknownIsDecided, sim.Runs(1000))
+}
+
+func unknownIsDecided(w *sim.World) {
+	r := newRig(w, memory.Options{
+		Lose: 2, Refuse: 6, Budget: 6, Latency: 20 * time.Millisecond, Scope: w.Scope(),
+		Only: []string{"commit", "release", "head", "recorded"},
+	})
+	spec.Attach(w, r.engine, instance)
+	for n := range uint32(2) {
+		w.Go("lane", func() {
+			l := r.lane(n)
+			for i := range 3 {
+				err := l.advance(w.Scope(), cause(n, i), nil)
+				r.refused(err, claim.ErrClaimed, store.ErrFenced, store.ErrUnavailable)
+			}
 		})
-		for n := range uint32(2) {
-			w.Go("lane", func() {
-				l := r.lane(n)
-				for i := range 3 {
-					err := l.advance(w.Scope(), cause(n, i), nil)
-					r.refused(err, claim.ErrClaimed, store.ErrFenced, store.ErrUnavailable)
-				}
-			})
-		}
-		w.Go("sweep", func() {
-			_, err := claim.Sweep(w.Scheduler(), w.Scope(), r.st, w.Scheduler().Now().Add(time.Second))
-			r.refused(err, store.ErrUnavailable, store.ErrUnknown)
-		})
-		w.Finally(r.judge)
-	}, sim.Runs(1000))
+	}
+	w.Go("sweep", func() {
+		_, err := claim.Sweep(w.Scheduler(), w.Scope(), r.st, w.Scheduler().Now().Add(time.Second))
+		r.refused(err, store.ErrUnavailable, store.ErrUnknown)
+	})
+	w.Finally(r.judge)
 }
 
 // Attempts at one delivery spawn one instance. There is no row to fence: a void row takes its place.

@@ -19,7 +19,7 @@ func Follow[C any](t *testing.T, id string, plan *trace.Plan[C], body func(w *si
 		calls := 0
 		for _, seq := range plan.Sequences {
 			calls += len(seq)
-			r, err := sim.Explore(id, "random", func(w *sim.World) { follow(w, seq, body) }, sim.Runs(1))
+			r, err := sim.Explore(id, "random", func(w *sim.World) { follow(w, plan, seq, body) }, sim.Runs(1))
 			if err != nil || r.Failure != nil {
 				t.Fatalf("%+v: %+v, %v", seq, r.Failure, err)
 			}
@@ -32,12 +32,12 @@ func Follow[C any](t *testing.T, id string, plan *trace.Plan[C], body func(w *si
 	})
 }
 
-func follow[C any](w *sim.World, seq []trace.Step[C], body func(w *sim.World, each func(do func(C)))) {
+func follow[C any](w *sim.World, plan *trace.Plan[C], seq []trace.Step[C], body func(w *sim.World, each func(do func(C)))) {
 	var told []string
 	body(w, func(do func(C)) {
 		listening := true
 		w.OnEvent(func(_ any, action string, _ []any) error {
-			if listening {
+			if listening && plan.Knows(action) {
 				told = append(told, action)
 			}
 			return nil
