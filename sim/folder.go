@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"bufio"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -192,7 +193,8 @@ func writeTraceFile(path string, f *Failure) error {
 		return err
 	}
 	v := verdict{f.Kind, f.ID, f.Message, f.Step}
-	return errors.Join(writeTrace(file, f.trace, v), file.Close())
+	out := bufio.NewWriter(file) // a trace of a whole node has a hundred thousand lines
+	return errors.Join(writeTrace(out, f.trace, v), out.Flush(), file.Close())
 }
 
 // scheduleFile is the schedule in a folder, relative to the module when it lies inside.

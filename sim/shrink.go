@@ -1,7 +1,11 @@
 package sim
 
-// shrinkBudget bounds the executions that one shrink may cost.
-const shrinkBudget = 3000
+// shrinkBudget bounds the executions that one shrink may cost, and shrinkSteps their steps: a check of a whole node takes a hundred
+// thousand steps an execution, and would shrink for an hour.
+const (
+	shrinkBudget = 3000
+	shrinkSteps  = 3_000_000
+)
 
 // shrinker looks for a smaller schedule with the same verdict: fewer preemptions first, then fewer faults, then smaller drawn values, then
 // fewer steps. It is greedy and deterministic. The result is locally minimal: no single move that it knows makes
@@ -11,6 +15,7 @@ type shrinker struct {
 	kind   string
 	id     string
 	budget int
+	steps  int // left
 	best   run
 }
 
@@ -30,7 +35,7 @@ func shrink(id string, body func(*World), o *options, f *Failure) *Failure {
 	guard := watch(w)
 	defer guard.end()
 	defer w.drain()
-	k := &shrinker{w: w, kind: f.Kind, id: f.ID, budget: shrinkBudget}
+	k := &shrinker{w: w, kind: f.Kind, id: f.ID, budget: shrinkBudget, steps: shrinkSteps}
 	g := &guided{follow: &replay{choices: f.Choices}}
 	if !k.execute(g) {
 		return f
@@ -52,12 +57,16 @@ func (k *shrinker) round() bool {
 func (k *shrinker) execute(g *guided) bool {
 	k.budget--
 	execute(k.w, g, 0)
+	k.steps -= k.w.steps
 	return k.w.failed && k.w.verdict.kind == k.kind && k.w.verdict.id == k.id
 }
 
+// spent reports that nothing more may be tried.
+func (k *shrinker) spent() bool { return k.budget <= 0 || k.steps <= 0 }
+
 // try runs a candidate and keeps it when it fails in the same way and is smaller.
 func (k *shrinker) try(steps []int32, data []uint64) bool {
-	if k.budget <= 0 {
+	if k.spent() {
 		return false
 	}
 	g := &guided{steps: steps, data: data}
@@ -97,7 +106,7 @@ func sum(values []uint64) uint64 {
 // tasks no exchange of neighbours alone makes a schedule calmer.
 func (k *shrinker) gather() bool {
 	seg := segments(k.best.steps)
-	for i := range seg {
+	for i := 0; i < len(seg) && !k.spent(); i++ {
 		for _, j := range []int{sameTask(seg, i, -1), sameTask(seg, i, 1)} {
 			if j < 0 {
 				continue
@@ -126,7 +135,7 @@ func sameTask(seg []segment, i, step int) int {
 // merge moves a segment behind the next one, so that neighbours of the same task join.
 func (k *shrinker) merge() bool {
 	seg := segments(k.best.steps)
-	for i := 0; i+1 < len(seg); i++ {
+	for i := 0; i+1 < len(seg) && !k.spent(); i++ {
 		moved := append([]segment(nil), seg...)
 		moved[i], moved[i+1] = moved[i+1], moved[i]
 		if k.try(flatten(moved), k.best.data) {

@@ -56,6 +56,7 @@ var channels = []engine.Channel{
 	{Name: "keep", Message: "add", Buffer: time.Hour},
 	{Name: "hear", Flow: "heard"},
 	{Name: "late", Flow: "late"},
+	{Name: "nap", Flow: "nap", Ack: engine.OnComplete, Timeout: time.Hour},
 	{Name: "brief", Flow: "route", Keep: time.Millisecond},
 	{Name: "brief-and-wait", Flow: "route", Keep: time.Minute, Ack: engine.OnComplete, Timeout: time.Minute},
 }
@@ -68,14 +69,15 @@ type outside struct {
 	engine *memory.Engine
 	begun  time.Time
 
-	emitted map[string][]byte // payload by id
-	targets string            // of what was emitted, in order
-	calls   map[string]int    // handler calls by instance and token
+	emitted map[string][]byte           // payload by id
+	arrived map[store.InstanceID]uint64 // emissions of an instance that have arrived, each counted once
+	targets string                      // of what was emitted, in order
+	calls   map[string]int              // handler calls by instance and token
 	fails   func(flow.Call) error
 }
 
 func newOutside(w *sim.World, flows []*flow.Definition, o memory.Options) *outside {
-	x := &outside{World: w, flows: flows, begun: w.Scheduler().Now(), emitted: map[string][]byte{}, calls: map[string]int{}}
+	x := &outside{World: w, flows: flows, begun: w.Scheduler().Now(), emitted: map[string][]byte{}, arrived: map[store.InstanceID]uint64{}, calls: map[string]int{}}
 	x.st, x.engine = memory.Open(w.Scheduler(), o)
 	return x
 }
@@ -149,8 +151,11 @@ func number(c *feel.Context, name string) int64 {
 func (x *outside) receive(_ *sched.Scope, e store.Emission) error {
 	x.Scheduler().Yield()
 	id := fmt.Sprintf("%s/%d", e.Instance, e.Sequence)
-	if before, seen := x.emitted[id]; seen {
-		x.Require(string(before) == string(e.Payload), "L11.id", "emission %s is %s, and was %s", id, e.Payload, before)
+	before, seen := x.emitted[id]
+	x.Require(!seen || string(before) == string(e.Payload), "L11.id", "emission %s is %s, and was %s", id, e.Payload, before)
+	if !seen {
+		x.arrived[e.Instance]++
+		x.Require(x.arrived[e.Instance] == e.Sequence, "L11.order", "emission %s arrived first as number %d", id, x.arrived[e.Instance])
 	}
 	x.emitted[id] = e.Payload
 	x.targets += e.Target + " "

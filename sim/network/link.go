@@ -20,7 +20,7 @@ const (
 
 var messageFaults = []string{"lost", "duplicated", "overtaken", "late"}
 
-// link returns the link of a direction and starts its task. It needs the guard.
+// link returns the link of a direction and has its task started. It needs the guard.
 func (n *Network) link(at direction) *link {
 	for _, l := range n.links {
 		if l.at == at {
@@ -29,8 +29,23 @@ func (n *Network) link(at direction) *link {
 	}
 	l := &link{n: n, at: at, more: sched.NewNotify(n.s, at.String())}
 	n.links = append(n.links, l)
-	n.s.Go(n.w.Scope(), at.String(), l.carry)
+	n.drawn.One()
 	return l
+}
+
+// lay starts the tasks of links. A task belongs to the node of who starts it: a node that crashed would take the wire along that it
+// was the first to send on.
+func (n *Network) lay() {
+	laid := 0
+	for n.drawn.Wait(n.w.Scope()) == nil {
+		n.mu.Lock()
+		all := n.links
+		n.mu.Unlock()
+		for _, l := range all[laid:] {
+			n.s.Go(n.w.Scope(), l.at.String(), l.carry)
+		}
+		laid = len(all)
+	}
 }
 
 // carry lets messages arrive until the world ends.

@@ -35,6 +35,8 @@ type Network struct {
 	w *sim.World
 	s sched.Scheduler
 
+	drawn sched.Notify // links whose task is to be started
+
 	mu     sched.Mutex // guards the rest
 	places []*Place
 	links  []*link
@@ -48,10 +50,12 @@ type direction struct{ from, to string }
 // String returns "from→to".
 func (d direction) String() string { return d.from + "→" + d.to }
 
-// New returns a network without places.
+// New returns a network without places. It is called outside of every node, to which the network would belong otherwise.
 func New(w *sim.World) *Network {
 	s := w.Scheduler()
-	return &Network{w: w, s: s, mu: sched.NewMutex(s, "network")}
+	n := &Network{w: w, s: s, mu: sched.NewMutex(s, "network"), drawn: sched.NewNotify(s, "links drawn")}
+	s.Go(w.Scope(), "network", n.lay)
+	return n
 }
 
 // Place is where messages for a name arrive, and where streams to it are accepted.

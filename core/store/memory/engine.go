@@ -43,6 +43,7 @@ type state struct {
 	lost    []span   // positions that crashes took back
 	life    int      // counts crashes
 	drawn   int      // faults so far
+	calm    bool     // no more of them
 	halted  bool
 	closed  bool
 }
@@ -262,7 +263,14 @@ func (e *Engine) draw(name string, n int) bool {
 func (e *Engine) spent() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.o.Budget > 0 && e.drawn >= e.o.Budget
+	return e.calm || e.o.Budget > 0 && e.drawn >= e.o.Budget
+}
+
+// StopFaults ends the faults of this engine: from here on progress may be demanded. What is on its way may still land.
+func (e *Engine) StopFaults() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.calm = true
 }
 
 func (e *Engine) refused() error {

@@ -1,0 +1,43 @@
+package engine_test
+
+import (
+	"github.com/millrace-dev/millrace/core/engine"
+	"github.com/millrace-dev/millrace/sim/inventory"
+)
+
+var _ = inventory.Owner("L13", "lane lifecycle", (*engine.Engine)(nil),
+	inventory.Sim("L13/successor-starts-at-once"),
+	inventory.Mutant("store-closed-with-the-lanes", "the store handle is closed with the lanes",
+		inventory.RejectedBy("L13/successor-starts-at-once", "assertion error")),
+	inventory.Mutant("stop-cuts-the-lanes", "the lanes' scope ends before they have run what they took in",
+		inventory.RejectedBy("L13/successor-starts-at-once", "assertion L13.claims")),
+	inventory.Mutant("stop-leaves-holders", "who waits for the end of an instance is left waiting",
+		inventory.RejectedBy("L13/successor-starts-at-once", "assertion L13.told")),
+	inventory.Reason(inventory.LaneExhaustive, "a whole engine has too many schedules; closing one lane is searched for L1"),
+	inventory.Reason(inventory.LaneModel, "stopping has no sequential history"),
+	inventory.Reason(inventory.LaneLinear, "what requests return is judged for L1 and L3"),
+	inventory.Reason(inventory.LaneDeadlock, "arrives with issue 3"),
+	inventory.Reason(inventory.LaneSpec, "the order of a stop is that of lane loops, specified in tla/lane"),
+)
+
+// L17 is the whole execution plane: several replicas of the engine over one store, as one.
+var _ = inventory.Owner("L17", "replica set", (*engine.Engine)(nil),
+	inventory.Sim("L17/fleet-loses-nothing", "L17/schedules-are-one-for-all-replicas"),
+	inventory.Mutant("nobody-sweeps", "the claims of a silent replica stay",
+		inventory.RejectedBy("L17/fleet-loses-nothing", "assertion L17.progress")),
+	inventory.Mutant("spawn-is-the-replicas", "the id of a started instance depends on the replica that starts it",
+		inventory.RejectedBy("L17/fleet-loses-nothing", "assertion L5.durable")),
+	inventory.Mutant("schedule-is-the-replicas", "every replica has a schedule of its own",
+		inventory.RejectedBy("L17/schedules-are-one-for-all-replicas", "assertion L10.once")),
+	inventory.Mutant("end-is-told-where-it-happens", "a held delivery is not compared with durable state",
+		inventory.RejectedBy("L17/fleet-loses-nothing", "assertion L17.calm")),
+	inventory.Mutant("tasks-are-told-where-they-are-offered", "a worker does not look for what other replicas offer",
+		inventory.RejectedBy("L17/fleet-loses-nothing", "assertion L17.calm")),
+	inventory.Mutant("kept-here-only", "a replica does not look for messages that another one keeps",
+		inventory.RejectedBy("L17/fleet-loses-nothing", "assertion L17.calm")),
+	inventory.Reason(inventory.LaneExhaustive, "several nodes have too many schedules; their parts are searched under their owners' ids"),
+	inventory.Reason(inventory.LaneModel, "what one engine answers is compared with a reference for L14, and replicas with one engine here"),
+	inventory.Reason(inventory.LaneLinear, "histories of claims, lanes and locks are judged for L3, L1 and L12"),
+	inventory.Reason(inventory.LaneDeadlock, "arrives with issue 3"),
+	inventory.Reason(inventory.LaneSpec, "composed of the specifications of claim, step, settle and lane, which are checked apart"),
+)
