@@ -189,7 +189,7 @@ func (f *fleet) number(d engine.Delivery) int {
 // once more, for nobody to listen.
 func (c *client) bring(d engine.Delivery, patience time.Duration) engine.Reply {
 	number := c.f.number(d)
-	for range 100 {
+	for range 50 {
 		r, err := c.ask(number, c.f.any(), patience)
 		if err == nil && r.Outcome != engine.Unmatched {
 			if c.f.Choose("again", 3) == 0 {
