@@ -57,7 +57,7 @@ type Reads interface {
 //	Waits          for the store, within scope; never for another holder of the claim.
 //	Hot path       one read to resolve and one to revalidate. Nothing is decoded, validated or evaluated again.
 //
-// Spec tla/correlate/Correlate.tla · Model models/correlate.go · Checks TestSimL8*, TestModelL8*
+// Spec tla/correlate/Correlate.tla · Model models/correlate.go · Checks TestSimL8*, TestModelL8*, TestTraceL8*
 // Mutants L8.no-revalidation, L8.before-the-claim, L8.instance-only, L8.miss-is-permanent
 type Correlator struct {
 	s     sched.Scheduler
@@ -76,6 +76,7 @@ func New(s sched.Scheduler, reads Reads) *Correlator {
 func (c *Correlator) Resolve(scope *sched.Scope, channel, key string) (Target, error) {
 	alias, t, err := c.reads.Resolve(scope, channel, key)
 	if errors.Is(err, store.ErrNotFound) {
+		c.emit("Resolve", channel, key, false)
 		if err := c.reads.WaitDurable(scope, t); err != nil {
 			return Target{}, fmt.Errorf("resolve %s %q: %w", channel, key, err)
 		}
@@ -84,6 +85,7 @@ func (c *Correlator) Resolve(scope *sched.Scope, channel, key string) (Target, e
 	if err != nil {
 		return Target{}, fmt.Errorf("resolve %s %q: %w", channel, key, err)
 	}
+	c.emit("Resolve", channel, key, true)
 	return Target{Channel: channel, Key: key, Instance: alias.Instance, Generation: alias.Generation}, nil
 }
 
@@ -98,15 +100,18 @@ type Entered struct {
 // error nothing is held. claim.ErrClaimed and ErrMoved send the delivery back to Resolve; so do errors of the store.
 func (c *Correlator) Enter(scope *sched.Scope, claims *claim.Claims, t Target) (Entered, error) {
 	hold, err := claims.Take(scope, t.Instance)
-	if errors.Is(err, store.ErrNotFound) {
-		return Entered{}, fmt.Errorf("enter %v: the instance is gone: %w", t, ErrMoved)
-	}
 	if err != nil {
+		c.emit("Back")
+		if errors.Is(err, store.ErrNotFound) {
+			err = fmt.Errorf("the instance is gone: %w", ErrMoved)
+		}
 		return Entered{}, fmt.Errorf("enter %v: %w", t, err)
 	}
 	in, wait, err := c.guard(scope, hold, t)
 	if err != nil {
-		return Entered{}, fmt.Errorf("enter %v: %w", t, errors.Join(err, hold.Free()))
+		err = errors.Join(err, hold.Free())
+		c.emit("Back")
+		return Entered{}, fmt.Errorf("enter %v: %w", t, err)
 	}
 	return Entered{Hold: hold, Instance: in, Wait: wait}, nil
 }
@@ -141,4 +146,11 @@ func (c *Correlator) sameAlias(scope *sched.Scope, t Target) error {
 		return fmt.Errorf("the key belongs to %s/%d: %w", alias.Instance, alias.Generation, ErrMoved)
 	}
 	return nil
+}
+
+// emit reports an action of the specification on the delivery of the current task.
+func (c *Correlator) emit(action string, args ...any) {
+	if c.s.Traced() {
+		c.s.Emit(c, action, args...)
+	}
 }

@@ -1,6 +1,7 @@
 package correlate_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/millrace-dev/millrace/core/claim"
@@ -8,53 +9,65 @@ import (
 	"github.com/millrace-dev/millrace/core/store"
 	"github.com/millrace-dev/millrace/core/store/memory"
 	"github.com/millrace-dev/millrace/sim"
+	spec "github.com/millrace-dev/millrace/tla/correlate"
 )
 
 // Between resolving a message and claiming its instance, other steps park the instance for another key or channel, end it
 // and let another instance take the key. The message resumes a wait for its own channel and key, or none.
 func TestSimL8MessageResumesItsOwnWait(t *testing.T) {
 	sim.Check(t, "L8/message-resumes-its-own-wait", func(w *sim.World) {
-		r := newRig(w, memory.Options{})
-		r.plant("a", "paid", "k")
-		r.plant("b", "paid", "other")
-		c := correlate.New(w.Scheduler(), r.st)
-		rests := [][]target{{}, {{"paid", "k"}}, {{"sent", "k"}}, {{"paid", "l"}}, {{"sent", "k"}, {"paid", "k"}}}
-		for _, id := range []store.InstanceID{"a", "b"} {
-			lane := r.lane()
-			w.Go("other steps of "+string(id), func() {
-				for range 2 {
-					r.advance(lane, id, rests[w.Choose("rest", len(rests))]...)
-				}
-			})
-		}
-		for range 2 {
-			lane := r.lane()
-			w.Go("delivery", func() {
-				end := r.deliver(c, lane, "paid", "k")
-				w.Require(end != tired, "L8.progress", "the delivery was never answered")
-			})
-		}
+		resumeOwnWait(w, newRig(w, memory.Options{}), slices.Concat(rests, [][]target{{{"sent", "k"}, {"paid", "k"}}}))
 	}, sim.Runs(500))
+}
+
+// rests are where other steps leave an instance: ended, or waiting for one message.
+var rests = [][]target{{}, {{"paid", "k"}}, {{"sent", "k"}}, {{"paid", "l"}}}
+
+func resumeOwnWait(w *sim.World, r *rig, rests [][]target) {
+	r.plant("a", "paid", "k")
+	r.plant("b", "paid", "other")
+	if !slices.ContainsFunc(rests, func(to []target) bool { return len(to) > 1 }) {
+		spec.Attach(w, r.engine) // which has one wait an instance
+	}
+	c := correlate.New(w.Scheduler(), r.st)
+	for _, id := range []store.InstanceID{"a", "b"} {
+		lane := r.lane()
+		w.Go("other steps of "+string(id), func() {
+			for range 2 {
+				r.advance(lane, id, rests[w.Choose("rest", len(rests))]...)
+			}
+		})
+	}
+	for range 2 {
+		lane := r.lane()
+		w.Go("delivery", func() {
+			end := r.deliver(c, lane, "paid", "k")
+			w.Require(end != tired, "L8.progress", "the delivery was never answered")
+		})
+	}
 }
 
 // An instance is parked for the same key again and again; in every committed state somebody waits for it. So a message is
 // never answered with "nothing waits", however the instance moves between its resolution and its claim.
 func TestSimL8ReParkedWaitIsNotMissed(t *testing.T) {
-	sim.Check(t, "L8/re-parked-wait-is-not-missed", func(w *sim.World) {
-		r := newRig(w, memory.Options{})
-		r.plant("a", "paid", "k")
-		c := correlate.New(w.Scheduler(), r.st)
-		mover, lane := r.lane(), r.lane()
-		w.Go("other steps", func() {
-			for range 3 {
-				r.advance(mover, "a", target{"paid", "k"})
-			}
-		})
-		w.Go("delivery", func() {
-			end := r.deliver(c, lane, "paid", "k")
-			w.Require(end == applied, "L8.I3", "the delivery was %s while the instance waited for it", end)
-		})
-	}, sim.Runs(500))
+	sim.Check(t, "L8/re-parked-wait-is-not-missed", reParked, sim.Runs(500))
+}
+
+func reParked(w *sim.World) {
+	r := newRig(w, memory.Options{})
+	r.plant("a", "paid", "k")
+	spec.Attach(w, r.engine)
+	c := correlate.New(w.Scheduler(), r.st)
+	mover, lane := r.lane(), r.lane()
+	w.Go("other steps", func() {
+		for range 3 {
+			r.advance(mover, "a", target{"paid", "k"})
+		}
+	})
+	w.Go("delivery", func() {
+		end := r.deliver(c, lane, "paid", "k")
+		w.Require(end == applied, "L8.I3", "the delivery was %s while the instance waited for it", end)
+	})
 }
 
 // A permanent answer rests on the absence of an alias row. The step that closed the wait is visible before it is durable,

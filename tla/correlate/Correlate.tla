@@ -8,7 +8,7 @@ EXTENDS Naturals, FiniteSets
 
 CONSTANTS Lanes, Insts, Keys, Channels,
   Deliveries,   \* records of a key, a channel and a number
-  MaxGeneration, MaxSweeps, Nobody, None
+  MaxGeneration, MaxSweeps, Nobody, Other, None
 
 VARIABLES
   inst,     \* instance -> owner, epoch, generation, wait
@@ -41,14 +41,18 @@ Rests(i) ==
   (IF inst[i].g >= MaxGeneration THEN {}
    ELSE {[g |-> inst[i].g + 1, key |-> k, ch |-> c] : k \in {x \in Keys : alias[x].i \in {None, i}}, c \in Channels})
 
-\* One transaction: the snapshot, the wait, the alias, the claim.
+\* One transaction: the snapshot, the wait, the alias, the claim, which is freed and so raises the epoch.
 Write(i, w) ==
-  /\ inst' = [inst EXCEPT ![i] = [owner |-> Nobody, epoch |-> @.epoch, g |-> @.g + 1, wait |-> w]]
+  /\ inst' = [inst EXCEPT ![i] = [owner |-> Nobody, epoch |-> @.epoch + 1, g |-> @.g + 1, wait |-> w]]
   /\ alias' = [k \in Keys |-> IF w.key = k THEN [i |-> i, g |-> w.g] ELSE IF alias[k].i = i THEN Free ELSE alias[k]]
 
-\* Any other step of any lane or replica.
-Other(i) ==
+\* Any other step of any lane or replica: it takes the claim, too.
+OtherClaim(i) ==
   /\ inst[i].owner = Nobody /\ inst[i].g < MaxGeneration
+  /\ inst' = [inst EXCEPT ![i].owner = Other, ![i].epoch = @ + 1]
+  /\ UNCHANGED <<alias, del, lane, wrong, badly, sweeps>>
+OtherStep(i) ==
+  /\ inst[i].owner = Other
   /\ \E w \in Rests(i) : Write(i, w)
   /\ UNCHANGED <<del, lane, wrong, badly, sweeps>>
 
@@ -66,12 +70,12 @@ Resolve(l, d) ==
           /\ Put(l, [Idle EXCEPT !.at = "resolved", !.d = d, !.i = alias[d.key].i, !.g = alias[d.key].g])
   /\ UNCHANGED <<inst, alias, wrong, sweeps>>
 
-\* A claim that is refused has read nothing; the delivery goes back.
+\* A claim that is refused has read nothing; the delivery goes back. The row of an instance that has ended refuses, too.
+Back(l) == del' = [del EXCEPT ![lane[l].d] = "pending"] /\ Put(l, Idle) /\ UNCHANGED inst
 Claim(l) ==
   LET r == lane[l] IN
   /\ r.at = "resolved"
-  /\ IF inst[r.i].owner # Nobody
-     THEN del' = [del EXCEPT ![r.d] = "pending"] /\ Put(l, Idle) /\ UNCHANGED inst
+  /\ IF inst[r.i].owner # Nobody \/ inst[r.i].wait = NoWait THEN Back(l)
      ELSE /\ inst' = [inst EXCEPT ![r.i].owner = l, ![r.i].epoch = @ + 1] /\ UNCHANGED del
           /\ Put(l, [r EXCEPT !.at = "claimed", !.e = inst[r.i].epoch + 1])
   /\ UNCHANGED <<alias, wrong, badly, sweeps>>
@@ -98,7 +102,7 @@ Resume(l) ==
 Miss(l) ==
   LET r == lane[l] IN
   /\ r.at = "claimed" /\ Mine(l) /\ ~Valid(r.i, r.g, r.d)
-  /\ inst' = [inst EXCEPT ![r.i].owner = Nobody] /\ Put(l, Idle)
+  /\ inst' = [inst EXCEPT ![r.i].owner = Nobody, ![r.i].epoch = @ + 1] /\ Put(l, Idle)
   /\ del' = [del EXCEPT ![r.d] = "pending"] /\ UNCHANGED badly
   /\ UNCHANGED <<alias, wrong, sweeps>>
 
@@ -110,16 +114,17 @@ Sweep(i) ==
 
 Next ==
   \/ \E l \in Lanes : (\E d \in Deliveries : Resolve(l, d)) \/ Claim(l) \/ Swept(l) \/ Resume(l) \/ Miss(l)
-  \/ \E i \in Insts : Other(i) \/ Sweep(i)
+  \/ \E i \in Insts : OtherClaim(i) \/ OtherStep(i) \/ Sweep(i)
 
 Spec == Init /\ [][Next]_vars
 FairSpec ==
   /\ Spec
   /\ \A l \in Lanes : WF_vars(Claim(l)) /\ WF_vars(Swept(l) \/ Resume(l) \/ Miss(l))
+  /\ \A i \in Insts : WF_vars(OtherStep(i))
   /\ \A d \in Deliveries : SF_vars(\E l \in Lanes : Resolve(l, d))
 
 TypeOK ==
-  /\ \A i \in Insts : inst[i].owner \in Lanes \cup {Nobody} /\ inst[i].epoch \in Nat /\ inst[i].g \in 0..(MaxGeneration + 2)
+  /\ \A i \in Insts : inst[i].owner \in Lanes \cup {Nobody, Other} /\ inst[i].epoch \in Nat /\ inst[i].g \in 0..(MaxGeneration + 2)
   /\ \A k \in Keys : alias[k].i \in Insts \cup {None}
   /\ \A d \in Deliveries : del[d] \in {"pending", "busy", "applied", "refused", "dropped"}
 

@@ -192,6 +192,20 @@ func (x Shape) Record(vals ...value.Value) value.Value {
 // Domain returns the domain of functions on the given keys.
 func Domain(keys ...value.Value) *value.Domain { return value.NewDomain(value.NewSet(keys).E) }
 
+// Function returns the function with the given values; keys are values that compare as Go values, as strings do.
+func Function(vals map[value.Value]value.Value) value.Value {
+	var keys []value.Value
+	for k := range vals { //order: a set sorts them
+		keys = append(keys, k)
+	}
+	d := Domain(keys...)
+	sorted := make([]value.Value, len(vals))
+	for i, k := range d.Keys {
+		sorted[i] = vals[k]
+	}
+	return value.NewFcn(d, sorted)
+}
+
 // Constant evaluates an expression without variables over the names of the specification.
 func (s *Spec) Constant(text string) (value.Value, error) {
 	s.explaining.Lock()
