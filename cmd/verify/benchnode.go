@@ -54,10 +54,8 @@ func benchNode(ctx context.Context, args []string) error {
 		return err
 	}
 	bin := filepath.Join(s.Root, "out", "bin") + string(filepath.Separator)
-	build := exec.CommandContext(ctx, "go", "build", "-pgo=auto", "-o", bin, "./cmd/millrace", "./bench/ceiling")
-	build.Dir = s.Root
-	if text, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("build: %w\n%s", err, text)
+	if err := s.run(ctx, "go", "build", "-pgo=auto", "-o", bin, "./cmd/millrace", "./bench/ceiling"); err != nil {
+		return err
 	}
 	var rows []nodeRow
 	var table [][]string

@@ -8,7 +8,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
@@ -74,10 +73,8 @@ func crash(ctx context.Context, args []string) error {
 		return err
 	}
 	binary := filepath.Join(s.Root, "out", "bin", "millrace")
-	build := exec.CommandContext(ctx, "go", "build", "-o", binary, "./cmd/millrace")
-	build.Dir = s.Root
-	if text, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("build the node: %w\n%s", err, text)
+	if err := s.run(ctx, "go", "build", "-o", binary, "./cmd/millrace"); err != nil {
+		return err
 	}
 	var rows []crashRow
 	var table [][]string
