@@ -2,6 +2,7 @@ package flow
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/millrace-dev/millrace/core/bpmn"
 	"github.com/millrace-dev/millrace/core/feel"
@@ -113,32 +114,42 @@ func (m *machine) waitForMessage(a *active) bool {
 }
 
 // waitAgain opens a wait for the message and key of the token. Of several tokens that wait for the same, the first is found by
-// messages; the others are its successors.
+// messages; the others are its successors, in the order in which they began to wait.
 func (m *machine) waitAgain(a *active) {
-	a.Behind = m.first(a) != nil
+	m.listen(a, slices.ContainsFunc(m.tokens, func(o *active) bool { return o != a && m.same(a, o) }))
+}
+
+// listen opens the wait, behind others or found by messages.
+func (m *machine) listen(a *active, behind bool) {
+	a.Behind = behind
 	w := Wait{Kind: ForMessage, Flow: a.in.ID(), Message: a.Message, Key: a.Key}
-	if a.Behind {
+	if behind {
 		w = Wait{Kind: ForMessage}
 	}
 	m.wait(a, w)
 }
 
-// first returns another token that messages for the same name and key find, or nil.
-func (m *machine) first(a *active) *active {
-	for _, o := range m.tokens {
-		if o != a && !o.ended && !o.Behind && o.Phase == Waiting && o.Key == a.Key && o.Message == a.Message && o.in.ID() == a.in.ID() {
-			return o
-		}
-	}
-	return nil
+// same reports whether another token waits for the message that a is for.
+func (m *machine) same(a, o *active) bool {
+	return !o.ended && o.Phase == Waiting && o.Message != "" && o.Key == a.Key && o.Message == a.Message && o.in.ID() == a.in.ID()
 }
 
-// succeed lets those be found that waited behind a token that waits no longer.
+// succeed lets those be found that waited behind a token that waits no longer: of each message and key the one that has waited
+// longest. Tokens stand in the order of their ids, and one that waits again has an old id.
 func (m *machine) succeed() {
 	for _, a := range m.tokens {
-		if !a.ended && a.Behind && a.Phase == Waiting && m.first(a) == nil {
-			m.closeWait(a)
-			m.waitAgain(a)
+		if a.ended || !a.Behind || a.Phase != Waiting {
+			continue
+		}
+		first := a
+		for _, o := range m.tokens {
+			if m.same(a, o) && (!o.Behind || first.Behind && o.Wait < first.Wait) {
+				first = o
+			}
+		}
+		if first.Behind {
+			m.closeWait(first)
+			m.listen(first, false)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -211,19 +212,46 @@ func (m *machine) finish() *Result {
 }
 
 // Refuse takes back a wait that this result opened, because the store refused its correlation key: the
-// token is stuck with an incident instead, and resolving enters the element again.
+// token is stuck with an incident instead, and resolving enters the element again. Tokens that wait behind it are stuck with it:
+// no message would find them.
 func (r *Result) Refuse(generation uint64, reason string) {
 	s := *r.Snapshot
 	s.Tokens = slices.Clone(s.Tokens)
+	refused := slices.IndexFunc(s.Tokens, func(t Token) bool { return t.Phase == Waiting && t.Wait == generation })
+	if refused < 0 {
+		return
+	}
+	first := s.Tokens[refused]
 	for i := range s.Tokens {
-		if t := &s.Tokens[i]; t.Phase == Waiting && t.Wait == generation {
-			t.Phase, t.Wait = Entering, 0
-			t.Incident = &Incident{Code: AliasTaken, Message: reason}
-			r.Raised = append(r.Raised, *t)
+		t := &s.Tokens[i]
+		behind := t.Behind && t.Phase == Waiting && t.Message == first.Message && t.Key == first.Key && s.process(*t) == s.process(first)
+		if i != refused && !behind {
+			continue
+		}
+		if opened := slices.IndexFunc(r.Open, func(w Wait) bool { return w.Generation == t.Wait }); opened >= 0 {
+			r.Open = slices.Delete(r.Open, opened, opened+1)
+		} else {
+			r.Close = append(r.Close, t.Wait)
+		}
+		t.Phase, t.Wait, t.Behind = Entering, 0, false
+		t.Incident = &Incident{Code: AliasTaken, Message: reason}
+		r.Raised = append(r.Raised, *t)
+	}
+	r.Snapshot = &s
+}
+
+// process is the id of the process that a token's element belongs to.
+func (s *Snapshot) process(t Token) string {
+	for t.Scope != 0 {
+		at, ok := slices.BinarySearchFunc(s.Tokens, t.Scope, func(t Token, id uint64) int { return cmp.Compare(t.ID, id) })
+		if !ok {
+			break
+		}
+		if t = s.Tokens[at]; t.Called != "" {
+			return t.Called
 		}
 	}
-	r.Open = slices.DeleteFunc(r.Open, func(w Wait) bool { return w.Generation == generation })
-	r.Snapshot = &s
+	return s.Flow
 }
 
 // HoldKey makes a started instance the one that holds its business key: no other of its process is started with the key until

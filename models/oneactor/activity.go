@@ -7,9 +7,7 @@ import (
 
 // begin enters an activity: its variables, its boundary events, then what it does.
 func (i *instance) begin(t *token) {
-	if !i.open(t) {
-		return
-	}
+	i.open(t)
 	n := t.at
 	switch n.kind {
 	case "scriptTask":
@@ -18,14 +16,12 @@ func (i *instance) begin(t *token) {
 		i.waits = append(i.waits, &wait{token: t, on: n, kind: "user"})
 		return
 	case "serviceTask":
-		i.waits = append(i.waits, &wait{token: t, on: n, kind: "task", name: n.taskType, retries: n.retries, offered: i.engine.now})
+		w := &wait{token: t, on: n, kind: "task", name: n.taskType, retries: n.retries, offered: i.engine.now}
+		i.engine.offer(w)
+		i.waits = append(i.waits, w)
 		return
 	case "receiveTask":
-		if w, incident := i.event(t, n, false); incident != "" {
-			t.incident = incident
-		} else {
-			i.waits = append(i.waits, w)
-		}
+		i.event(t, n, false)
 		return
 	case "subProcess", "callActivity":
 		i.inside(t)
@@ -36,8 +32,8 @@ func (i *instance) begin(t *token) {
 	i.leave(t, n.out)
 }
 
-// open makes the variables and the boundary events of an activity, once.
-func (i *instance) open(t *token) bool {
+// open makes the variables and the boundary events of an activity; the events once.
+func (i *instance) open(t *token) {
 	if t.at.inputs != nil {
 		t.local = i.scope(t.scope, t, t.scope.process, map[string]any{})
 		for _, m := range t.at.inputs {
@@ -45,23 +41,14 @@ func (i *instance) open(t *token) bool {
 		}
 	}
 	if t.begun {
-		return true
-	}
-	var events []*wait
-	for _, b := range t.at.boundary {
-		if b.catches {
-			continue
-		}
-		w, incident := i.event(t, b, true)
-		if incident != "" {
-			t.incident = incident
-			return false
-		}
-		events = append(events, w)
+		return
 	}
 	t.begun = true
-	i.waits = append(i.waits, events...)
-	return true
+	for _, b := range t.at.boundary {
+		if !b.catches {
+			i.event(t, b, true)
+		}
+	}
 }
 
 // inside enters a subprocess or a called process. A subprocess has variables of its own when it has input mappings.
@@ -116,44 +103,38 @@ func (i *instance) outputs(t *token, s *scope) {
 
 // await opens the wait of an event, or those of all events behind a gateway.
 func (i *instance) await(t *token) {
-	events := []*node{t.at}
-	if t.at.kind == "eventBasedGateway" {
-		events = nil
-		for _, f := range t.at.out {
-			events = append(events, f.to)
-		}
+	if t.at.kind != "eventBasedGateway" {
+		i.event(t, t.at, false)
+		return
 	}
-	var waits []*wait
-	for _, n := range events {
-		w, incident := i.event(t, n, false)
-		if incident != "" {
-			t.incident = incident
-			return
-		}
-		waits = append(waits, w)
+	for _, f := range t.at.out {
+		i.event(t, f.to, false)
 	}
-	i.waits = append(i.waits, waits...)
 }
 
-// event makes the wait for a message or timer. A message's key is evaluated in the scope around the element.
-func (i *instance) event(t *token, n *node, boundary bool) (*wait, string) {
+// event opens the wait for a message or timer. A message's key is evaluated in the scope around the element. What keeps an event
+// from waiting is an incident of its own: its activity, and the other events of a gateway, go on.
+func (i *instance) event(t *token, n *node, boundary bool) {
 	w := &wait{token: t, on: n, boundary: boundary}
+	i.waits = append(i.waits, w)
 	if n.message == nil {
 		w.kind, w.due, w.repeats = "timer", i.engine.now+n.timer.seconds, n.timer.repeats
-		return w, ""
+		return
 	}
 	w.kind, w.name, w.key = "message", n.message.name, text(n.message.key(t.scope.lookup))
 	if w.key == "" {
-		return nil, "expression-failed"
+		w.stick("expression-failed")
 	}
 	for _, other := range i.engine.instances {
 		taken := func(x *wait) bool { return x.kind == "message" && x.name == w.name && x.key == w.key }
 		if other != i && slices.ContainsFunc(other.waits, taken) {
-			return nil, "alias-taken"
+			w.stick("alias-taken")
 		}
 	}
-	return w, ""
 }
+
+// stick makes an incident of a wait.
+func (w *wait) stick(incident string) { w.kind, w.incident = "stuck", incident }
 
 // text is a key as it is compared.
 func text(v any) string {
@@ -210,10 +191,4 @@ func (i *instance) again(w *wait) {
 		next.due = i.engine.now + w.on.timer.seconds
 	}
 	i.waits = append(i.waits, &next)
-}
-
-// retry tries again what is stuck.
-func (i *instance) retry(t *token) {
-	t.incident = ""
-	i.ready = append(i.ready, t)
 }

@@ -35,7 +35,7 @@ const (
 	Fail     Kind = "fail"     // Instance, At, Lock, Retries, Seconds (of the pause)
 	Throw    Kind = "throw"    // Instance, At, Lock, Name (the error code)
 	Extend   Kind = "extend"   // Instance, At, Lock, Seconds
-	Resolve  Kind = "resolve"  // Instance, Variables: what is stuck is tried again
+	Resolve  Kind = "resolve"  // Instance, At, Variables: the token that is stuck there is tried again
 	Cancel   Kind = "cancel"   // Instance
 )
 
@@ -67,6 +67,7 @@ type Engine struct {
 	instances []*instance       // in the order of their start
 	seen      map[string]string // channel and id of a delivery that took effect → its instance
 	held      []hold
+	offers    int
 	log       []string
 }
 
@@ -131,8 +132,8 @@ func (e *Engine) outcome(d Delivery, what string) {
 	e.log = append(e.log, strings.Join(append(line, what), " "))
 }
 
-func (e *Engine) acknowledge(id, how string) {
-	e.log = append(e.log, fmt.Sprintf("acknowledge %s %s", id, how))
+func (e *Engine) acknowledge(id, how, instance string) {
+	e.log = append(e.log, fmt.Sprintf("acknowledge %s %s of %s", id, how, instance))
 }
 
 // commit tells the state of an instance, and acknowledges what waited for its end.
@@ -144,7 +145,7 @@ func (e *Engine) commit(i *instance) {
 	}
 	for _, h := range e.held {
 		if h.instance == i.id {
-			e.acknowledge(h.delivery, i.status)
+			e.acknowledge(h.delivery, i.status, i.id)
 		}
 	}
 	e.held = slices.DeleteFunc(e.held, func(h hold) bool { return h.instance == i.id })
@@ -154,10 +155,10 @@ func (e *Engine) commit(i *instance) {
 // delivery caused, as a registration does.
 func (e *Engine) settle(d Delivery, m Mode, i *instance) (after func()) {
 	if m == OnPersist {
-		return func() { e.acknowledge(d.ID, "accepted") }
+		return func() { e.acknowledge(d.ID, "accepted", i.id) }
 	}
 	if i.status != running {
-		return func() { e.acknowledge(d.ID, i.status) }
+		return func() { e.acknowledge(d.ID, i.status, i.id) }
 	}
 	e.held = append(e.held, hold{d.ID, i.id})
 	return func() {}
@@ -175,7 +176,7 @@ func (e *Engine) find(id string) *instance {
 func (e *Engine) repeated(channel string, d Delivery, m Mode) bool {
 	id, seen := e.seen[channel+" "+d.ID]
 	if seen {
-		e.outcome(d, "duplicate of "+id)
+		e.outcome(d, "duplicate")
 		e.settle(d, m, e.find(id))()
 	}
 	return seen
@@ -218,7 +219,7 @@ func (e *Engine) message(d Delivery) {
 		}
 	}
 	e.outcome(d, "missed")
-	e.acknowledge(d.ID, "missed")
+	e.acknowledge(d.ID, "missed", "nobody")
 }
 
 // advance moves the clock from due time to due time. Timers due at once fire in the order of their instances and of their waits.
@@ -253,26 +254,51 @@ func (e *Engine) earliest() (*instance, *wait) {
 // administer corrects variables and tries again, or ends an instance.
 func (e *Engine) administer(d Delivery) {
 	i := e.find(d.Instance)
-	switch {
-	case i == nil || i.status != running:
+	if i == nil || i.status != running {
 		e.outcome(d, "gone")
-	case d.Kind == Cancel:
+		return
+	}
+	if d.Kind == Cancel {
 		e.outcome(d, "cancelled "+i.id)
 		i.end(failed)
 		e.commit(i)
-	case !slices.ContainsFunc(i.tokens, func(t *token) bool { return t.incident != "" }):
+		return
+	}
+	retry := i.stuck(d)
+	if retry == nil {
 		e.outcome(d, "refused")
-	default:
-		e.outcome(d, "resolved "+i.id)
+		return
+	}
+	e.outcome(d, "resolved "+i.id)
+	retry()
+	i.run()
+	e.commit(i)
+}
+
+// stuck returns how the token or event that is stuck at a path is tried again, or nil.
+func (i *instance) stuck(d Delivery) (retry func()) {
+	correct := func(s *scope) {
 		for name, value := range d.Variables { //order: each name is set once
-			i.root.variables[name] = value
+			s.assign(name, value)
 		}
-		for _, t := range slices.Clone(i.tokens) {
-			if t.incident != "" {
-				i.retry(t)
+	}
+	for _, t := range i.tokens {
+		if t.incident != "" && t.path() == d.At {
+			return func() {
+				correct(t.scope)
+				t.incident = ""
+				i.ready = append(i.ready, t)
 			}
 		}
-		i.run()
-		e.commit(i)
 	}
+	for _, w := range i.waits {
+		if w.incident != "" && w.path() == d.At {
+			return func() {
+				correct(w.token.scope)
+				i.withdraw(w)
+				i.event(w.token, w.on, w.boundary)
+			}
+		}
+	}
+	return nil
 }

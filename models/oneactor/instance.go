@@ -61,25 +61,21 @@ type wait struct {
 	token    *token
 	on       *node // the element, or its boundary event, or an event behind the gateway
 	kind     string
+	incident string // of a stuck one
 	name     string // of the message or task type
 	key      string
 	due      int
 	repeats  int
 	retries  int
 	offered  int
+	order    int // of the offers
 	lock     models.Task
 	boundary bool
 }
 
-func (w *wait) path() string { return w.token.scope.path + "/" + w.on.id }
+func (t *token) path() string { return t.scope.path + "/" + t.at.id }
 
-// since is the time from which a worker may have the task: a lock that ran out frees it at its end.
-func (w *wait) since(now int) int {
-	if !w.lock.Held(now) {
-		return max(w.offered, w.lock.Until)
-	}
-	return w.offered
-}
+func (w *wait) path() string { return w.token.scope.path + "/" + w.on.id }
 
 func (i *instance) scope(outer *scope, owner *token, p *process, variables map[string]any) *scope {
 	s := &scope{outer: outer, owner: owner, process: p, arrived: map[*node]map[*flow]int{}}

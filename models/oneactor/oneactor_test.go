@@ -66,14 +66,14 @@ func TestBoundary(t *testing.T) {
 <boundaryEvent id="x" attachedToRef="w"><errorEventDefinition errorRef="e"/></boundaryEvent><userTask id="u"/>
 <sequenceFlow id="f1" sourceRef="s" targetRef="w"/><sequenceFlow id="f2" sourceRef="w" targetRef="end"/>
 <sequenceFlow id="f3" sourceRef="b" targetRef="end"/><sequenceFlow id="f4" sourceRef="x" targetRef="u"/>`)
-	const task = "  wait /w task t retries 3 offered 0 lock "
-	tell(t, e, oneactor.Delivery{Kind: oneactor.Start, ID: "1"}, "outcome start 1 started\ncommit 1\n  wait /b timer due 5\n"+task+"0 until 0")
-	tell(t, e, oneactor.Delivery{Kind: oneactor.Fetch, Name: "t", Seconds: 100}, "outcome fetch 1 /w lock 1\ncommit 1\n  wait /b timer due 5\n"+task+"1 until 100")
+	const task = "  wait /w task t retries 3 offered "
+	tell(t, e, oneactor.Delivery{Kind: oneactor.Start, ID: "1"}, "outcome start 1 started\ncommit 1\n  wait /b timer due 5\n"+task+"0 lock 0 until 0")
+	tell(t, e, oneactor.Delivery{Kind: oneactor.Fetch, Name: "t", Seconds: 100}, "outcome fetch 1 /w lock 1\ncommit 1\n  wait /b timer due 5\n"+task+"100 lock 1 until 100")
 	tell(t, e, oneactor.Delivery{Kind: oneactor.Advance, Seconds: 12},
-		"fired 1 /b at 5\ncommit 1\n  wait /b timer due 10\n"+task+"1 until 100\nfired 1 /b at 10\ncommit 1\n"+task+"1 until 100")
+		"fired 1 /b at 5\ncommit 1\n  wait /b timer due 10\n"+task+"100 lock 1 until 100\nfired 1 /b at 10\ncommit 1\n"+task+"100 lock 1 until 100")
 	tell(t, e, oneactor.Delivery{Kind: oneactor.Complete, Instance: "1", At: "/w", Lock: 2}, "outcome complete refused")
 	tell(t, e, oneactor.Delivery{Kind: oneactor.Throw, Instance: "1", At: "/w", Lock: 1, Name: "E"}, "outcome throw accepted\ncommit 1\n  wait /u user")
-	tell(t, e, oneactor.Delivery{Kind: oneactor.Finish, Instance: "1", At: "/u"}, "outcome finish accepted\ncommit 1\n  completed\nacknowledge 1 completed")
+	tell(t, e, oneactor.Delivery{Kind: oneactor.Finish, Instance: "1", At: "/u"}, "outcome finish accepted\ncommit 1\n  completed\nacknowledge 1 completed of 1")
 }
 
 // A message meets who waits, once; who waits for nothing is missed and may come again.
@@ -81,14 +81,14 @@ func TestMessage(t *testing.T) {
 	e := engine(t, `<startEvent id="s"/><receiveTask id="r" messageRef="m"/><parallelGateway id="j"/>
 <sequenceFlow id="f1" sourceRef="s" targetRef="r"/><sequenceFlow id="f2" sourceRef="r" targetRef="j"/><sequenceFlow id="f3" sourceRef="s" targetRef="j"/>`)
 	d := oneactor.Delivery{Kind: oneactor.Message, ID: "d", Name: "go", Key: "4", Variables: values("v", "x")}
-	tell(t, e, d, "outcome message d missed\nacknowledge d missed")
+	tell(t, e, d, "outcome message d missed\nacknowledge d missed of nobody")
 	tell(t, e, oneactor.Delivery{Kind: oneactor.Start, ID: "1", Variables: values("key", 4)},
 		"outcome start 1 started\ncommit 1\n  held /j by f3\n  variable .key = 4\n  wait /r message go key \"4\"")
 	tell(t, e, oneactor.Delivery{Kind: oneactor.Start, ID: "2", Variables: values("key", "4")},
 		"outcome start 2 started\ncommit 2\n  held /j by f3\n  stuck /r alias-taken\n  variable .key = \"4\"")
-	tell(t, e, d, "outcome message d resumed 1\ncommit 1\n  completed\nacknowledge 1 completed\nacknowledge d accepted")
-	tell(t, e, d, "outcome message d duplicate of 1\nacknowledge d accepted")
-	tell(t, e, oneactor.Delivery{Kind: oneactor.Resolve, Instance: "2", Variables: values("key", "5")},
+	tell(t, e, d, "outcome message d resumed 1\ncommit 1\n  completed\n  variable .key = 4\n  variable .v = \"x\"\nacknowledge 1 completed of 1\nacknowledge d accepted of 1")
+	tell(t, e, d, "outcome message d duplicate\nacknowledge d accepted of 1")
+	tell(t, e, oneactor.Delivery{Kind: oneactor.Resolve, Instance: "2", At: "/r", Variables: values("key", "5")},
 		"outcome resolve resolved 2\ncommit 2\n  held /j by f3\n  variable .key = \"5\"\n  wait /r message go key \"5\"")
-	tell(t, e, oneactor.Delivery{Kind: oneactor.Cancel, Instance: "2"}, "outcome cancel cancelled 2\ncommit 2\n  failed\nacknowledge 2 failed")
+	tell(t, e, oneactor.Delivery{Kind: oneactor.Cancel, Instance: "2"}, "outcome cancel cancelled 2\ncommit 2\n  failed\n  variable .key = \"5\"\nacknowledge 2 failed of 2")
 }

@@ -9,17 +9,18 @@ import (
 // state is what a commit writes, one fact a line, sorted: variables by scope, waits, incidents, and what joins hold. Numbers
 // of tokens and waits are no part of it.
 func (i *instance) state() []string {
-	if i.status != running {
-		return []string{"  " + i.status}
-	}
 	lines := variables("", i.root.variables)
+	if i.status != running {
+		lines = append(lines, "  "+i.status)
+	}
 	for _, t := range i.tokens {
-		path := t.scope.path + "/" + t.at.id
-		if t.local != nil {
+		path := t.path()
+		switch {
+		case t.inside != nil && t.inside.called:
+			lines = append(lines, variables(path, t.inside.variables)...)
+		case t.local != nil:
 			lines = append(lines, variables(path, t.local.variables)...)
-		}
-		if t.inside != nil && t.inside.called {
-			lines = append(lines, variables(path+"/", t.inside.variables)...)
+		default:
 		}
 		switch {
 		case t.incident != "":
@@ -30,6 +31,10 @@ func (i *instance) state() []string {
 		}
 	}
 	for _, w := range i.waits {
+		if w.incident != "" {
+			lines = append(lines, fmt.Sprintf("  stuck %s %s", w.path(), w.incident))
+			continue
+		}
 		lines = append(lines, "  wait "+w.path()+" "+w.what())
 	}
 	slices.Sort(lines)
@@ -60,7 +65,7 @@ func (w *wait) what() string {
 	case "message":
 		return fmt.Sprintf("message %s key %s", w.name, literal(w.key))
 	case "task":
-		return fmt.Sprintf("task %s retries %d offered %d lock %d until %d", w.name, w.retries, w.offered, w.lock.Number, w.lock.Until)
+		return fmt.Sprintf("task %s retries %d offered %d lock %d until %d", w.name, w.retries, w.since(), w.lock.Number, w.lock.Until)
 	default:
 		return w.kind
 	}
@@ -79,28 +84,38 @@ func (e *Engine) Waits() []Open {
 	var open []Open
 	for _, i := range e.instances {
 		for _, w := range i.waits {
+			if w.incident != "" {
+				continue
+			}
 			open = append(open, Open{i.id, w.path(), w.kind, w.name, w.key, w.due, w.lock.Until, w.lock.Number})
 		}
 	}
 	return open
 }
 
-// Stuck are the running instances with incidents.
-func (e *Engine) Stuck() []string {
-	return e.which(func(i *instance) bool {
-		return slices.ContainsFunc(i.tokens, func(t *token) bool { return t.incident != "" })
-	})
+// Stuck are the tokens and events with incidents, each as an instance and a path.
+func (e *Engine) Stuck() []Open {
+	var stuck []Open
+	for _, i := range e.instances {
+		for _, t := range i.tokens {
+			if t.incident != "" {
+				stuck = append(stuck, Open{Instance: i.id, Path: t.path(), Kind: t.incident})
+			}
+		}
+		for _, w := range i.waits {
+			if w.incident != "" {
+				stuck = append(stuck, Open{Instance: i.id, Path: w.path(), Kind: w.incident})
+			}
+		}
+	}
+	return stuck
 }
 
 // Running are the instances that have not ended.
 func (e *Engine) Running() []string {
-	return e.which(func(i *instance) bool { return i.status == running })
-}
-
-func (e *Engine) which(is func(*instance) bool) []string {
 	var ids []string
 	for _, i := range e.instances {
-		if is(i) {
+		if i.status == running {
 			ids = append(ids, i.id)
 		}
 	}

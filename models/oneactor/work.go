@@ -11,8 +11,8 @@ func (e *Engine) fetch(d Delivery) {
 	var first *wait
 	for _, i := range e.instances {
 		for _, w := range i.waits {
-			free := w.kind == "task" && w.name == d.Name && !w.lock.Held(e.now) && w.since(e.now) <= e.now
-			if free && (first == nil || w.since(e.now) < first.since(e.now)) {
+			free := w.kind == "task" && w.name == d.Name && !w.lock.Held(e.now) && w.since() <= e.now
+			if free && (first == nil || w.before(first)) {
 				owner, first = i, w
 			}
 		}
@@ -22,6 +22,7 @@ func (e *Engine) fetch(d Delivery) {
 		return
 	}
 	number := first.lock.Lock(e.now, e.now+d.Seconds)
+	e.offer(first)
 	e.outcome(d, fmt.Sprintf("%s %s lock %d", owner.id, first.path(), number))
 	e.commit(owner)
 }
@@ -48,12 +49,14 @@ func (e *Engine) work(d Delivery) {
 	switch d.Kind {
 	case Fail:
 		w.lock.Until, w.retries, w.offered = 0, d.Retries, e.now+d.Seconds
+		e.offer(w)
 		if d.Retries == 0 {
 			i.withdraw(w)
 			w.token.incident = "retries-exhausted"
 		}
 	case Extend:
 		w.lock.Until = e.now + d.Seconds
+		e.offer(w)
 	case Throw:
 		i.withdraw(w)
 		i.throw(w.token, d.Name)
@@ -62,4 +65,18 @@ func (e *Engine) work(d Delivery) {
 		i.fire(w, d.Variables)
 	}
 	e.commit(i)
+}
+
+// offer counts what changes when a task may be had: of two that may be had from the same second on, the one whose change came
+// first was offered first.
+func (e *Engine) offer(w *wait) {
+	e.offers++
+	w.order = e.offers
+}
+
+// since is the time from which a worker may have the task, unless it is locked: a lock that ran out frees it at its end.
+func (w *wait) since() int { return max(w.offered, w.lock.Until) }
+
+func (w *wait) before(other *wait) bool {
+	return w.since() < other.since() || w.since() == other.since() && w.order < other.order
 }

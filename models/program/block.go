@@ -7,7 +7,10 @@
 // when the clock moves.
 package program
 
-import "math/rand/v2"
+import (
+	"math/rand/v2"
+	"slices"
+)
 
 // Shape is the kind of a block.
 type Shape string
@@ -41,7 +44,7 @@ type Block struct {
 	Number   int
 	Children []*Block
 	Terms    []string // conditions of a Choice, kinds of a Race or of boundary events, the expression of a Script
-	Flag     bool     // Choice: there is a default; Sub and Work: mappings; Call: only mappings go in and out; Stop: it throws
+	Flag     bool     // Choice: there is a default; Sub, User and Work: mappings; Call: only mappings go in and out; Receive, Catch and Guard: the process's message; Stop: it throws
 	Count    int      // Loop: rounds; Stop: which error
 }
 
@@ -62,6 +65,7 @@ type surroundings struct {
 	reads []string // variables that are settled
 	alone bool     // no other token moves in the steps in which it is entered
 	twice bool     // two tokens may come
+	local string   // variable of the subprocess around, when one token alone is at work in it
 }
 
 // process draws the body of a process.
@@ -147,7 +151,7 @@ func (d *drawing) choice(s surroundings) *Block {
 	b.Flag = d.IntN(4) > 0
 	for i := range 2 + d.IntN(2) {
 		body := d.sequence(s)
-		if i > 0 && s.alone && d.IntN(5) == 0 {
+		if i > 0 && s.alone && d.IntN(3) == 0 {
 			body.Children = append(body.Children, d.stop())
 		}
 		b.Children = append(b.Children, body)
@@ -162,11 +166,25 @@ func (d *drawing) stop() *Block {
 	return b
 }
 
+// parallel draws branches. Some wait for one and the same message, each from a step of its own on; one may end the scope.
 func (d *drawing) parallel(s surroundings) *Block {
-	s.alone = false
+	s.alone, s.local = false, ""
 	b := d.block(Parallel)
-	for range 2 + d.IntN(2) {
-		b.Children = append(b.Children, d.sequence(s))
+	shared, ends := d.IntN(3) == 0, d.IntN(4) == 0
+	for i := range 2 + d.IntN(2) {
+		own := s
+		own.alone = shared || ends && i > 0
+		body := d.sequence(own)
+		switch first := d.leafOf(User, s); {
+		case shared:
+			wait := d.block(Receive)
+			wait.Flag = true
+			body.Children = append([]*Block{first, wait}, body.Children...)
+		case ends && i > 0:
+			body.Children = append(append([]*Block{first}, body.Children...), d.stop())
+			ends = false
+		}
+		b.Children = append(b.Children, body)
 	}
 	return b
 }
@@ -189,8 +207,11 @@ func (d *drawing) activity(s surroundings) *Block {
 	case 1:
 		return d.leafOf(Work, s)
 	case 2, 3:
-		b := d.block(Sub, d.sequence(s))
-		b.Flag = d.IntN(2) == 0
+		b := d.block(Sub)
+		if b.Flag = d.IntN(2) == 0; b.Flag {
+			s.local = "i" + b.variable()
+		}
+		b.Children = []*Block{d.sequence(s)}
 		return b
 	default:
 		b := d.block(Call, d.process(surroundings{depth: s.depth, reads: []string{"n", "key"}, alone: s.alone}))
@@ -202,13 +223,28 @@ func (d *drawing) activity(s surroundings) *Block {
 func (d *drawing) guard(s surroundings) *Block {
 	b := d.block(Guard, d.activity(s))
 	b.Terms = []string{""}
-	kinds := []string{"error", "error-any", "timer", "timer-beside", "message", "message-beside", "cycle"}
-	for range 1 + d.IntN(2) {
-		kind := kinds[d.IntN(len(kinds))]
+	b.Flag = s.alone && d.IntN(2) == 0
+	for _, kind := range d.events() {
 		behind := s
+		behind.local = ""
 		behind.alone = kind != "error" && kind != "error-any" || s.alone
 		b.Children = append(b.Children, d.sequence(behind))
 		b.Terms = append(b.Terms, kind)
 	}
 	return b
+}
+
+// events draws the kinds of boundary events, no two of them for one error.
+func (d *drawing) events() []string {
+	if d.IntN(3) == 0 {
+		return []string{"error-any", "error"}
+	}
+	kinds := []string{"error", "error-any", "timer", "timer-beside", "message", "message-beside", "cycle"}
+	var drawn []string
+	for range 1 + d.IntN(3) {
+		if kind := kinds[d.IntN(len(kinds))]; kind[0] != 'e' || !slices.Contains(drawn, kind) {
+			drawn = append(drawn, kind)
+		}
+	}
+	return drawn
 }

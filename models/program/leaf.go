@@ -4,7 +4,10 @@ import "fmt"
 
 // leaf draws a block without others inside.
 func (d *drawing) leaf(s surroundings) *Block {
-	shapes := []Shape{Pass, Script, Script, User, User, Work, Work, Receive, Catch, Pause}
+	shapes := []Shape{Pass, Script, Script, User, User, Receive, Catch, Pause, Work, Work}
+	if s.twice {
+		shapes = shapes[:8] // of two tasks that one step offers no document says which is had first
+	}
 	return d.leafOf(shapes[d.IntN(len(shapes))], s)
 }
 
@@ -12,7 +15,12 @@ func (d *drawing) leafOf(shape Shape, s surroundings) *Block {
 	b := d.block(shape)
 	switch shape {
 	case Script:
-		b.Terms = []string{d.expression(s, 2)}
+		b.Terms = []string{d.expression(s, 2), b.variable()}
+		if s.local != "" && d.IntN(2) == 0 {
+			b.Terms[1] = s.local
+		}
+	case Receive, Catch:
+		b.Flag = s.alone && !s.twice && d.IntN(2) == 0
 	case Work, User:
 		b.Flag = !s.twice && d.IntN(3) == 0
 		b.Terms = []string{d.expression(s, 1)}

@@ -50,7 +50,7 @@ func TestDrawReachesEverything(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
-		"started", "resumed", "missed", "duplicate of", "fired", "lock 2", "accepted", "refused", "gone", "cancelled", "resolved",
+		"started", "resumed", "missed", "duplicate", "fired", "lock 2", "accepted", "refused", "gone", "cancelled", "resolved",
 		"nothing", "user", "timer due", "message m-", "task t-", "held", "stuck", "no-true-flow", "alias-taken", "error-uncaught",
 		"retries-exhausted", "  completed", "  failed", "acknowledge s1 completed", "acknowledge s1 failed",
 		"terminateEvent", "<bpmn:error", `cancelActivity="false"`, "callActivity", "eventBasedGateway", "parallelGateway",

@@ -2,6 +2,7 @@ package program
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -21,6 +22,7 @@ const Flow = "main"
 
 // file is the BPMN file under construction.
 type file struct {
+	declared  []string // messages
 	messages  strings.Builder
 	processes strings.Builder
 }
@@ -28,6 +30,7 @@ type file struct {
 // container is a process or subprocess under construction.
 type container struct {
 	*file
+	process  string
 	elements []*item
 	byID     map[string]*item
 	flows    []string
@@ -44,18 +47,18 @@ type point struct{ from, condition string }
 // BPMN writes the process of a block, and those that it calls.
 func BPMN(root *Block) string {
 	f := &file{}
-	f.process(Flow, root)
+	f.addProcess(Flow, root)
 	return head + errorsOf + f.messages.String() + f.processes.String() + "</bpmn:definitions>\n"
 }
 
-func (f *file) process(id string, body *Block) {
-	inner := f.container(id, body)
+func (f *file) addProcess(id string, body *Block) {
+	inner := f.container(id, id, body)
 	fmt.Fprintf(&f.processes, "  <bpmn:process id=%q isExecutable=\"true\">\n%s  </bpmn:process>\n", id, inner)
 }
 
 // container writes the inside of a process: a start event, the body, an end event.
-func (f *file) container(id string, body *Block) string {
-	c := &container{file: f, byID: map[string]*item{}}
+func (f *file) container(process, id string, body *Block) string {
+	c := &container{file: f, process: process, byID: map[string]*item{}}
 	points := c.add(nil, id+"-start", "startEvent", "", "")
 	points = c.block(points, body)
 	if len(points) > 0 {
@@ -122,8 +125,12 @@ func escape(text string) string {
 
 func (b *Block) id() string { return fmt.Sprintf("%s%d", b.Shape, b.Number) }
 
-// message declares the message of an element, under the key of the instance.
+// message declares a message, under the key of the instance.
 func (f *file) message(id string) string {
+	if slices.Contains(f.declared, id) {
+		return "message-" + id
+	}
+	f.declared = append(f.declared, id)
 	fmt.Fprintf(&f.messages, "  <bpmn:message id=\"message-%s\" name=\"m-%s\"><bpmn:extensionElements><zeebe:subscription correlationKey=\"=key\"/>"+
 		"</bpmn:extensionElements></bpmn:message>\n", id, id)
 	return "message-" + id

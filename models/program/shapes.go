@@ -36,15 +36,15 @@ func (c *container) activity(points []point, b *Block) []point {
 	switch b.Shape {
 	case Script:
 		return c.add(points, id, "scriptTask", "", extension(fmt.Sprintf("<zeebe:script expression=\"=%s\" resultVariable=%q/>",
-			escape(b.Terms[0]), b.variable())))
+			escape(b.Terms[0]), b.Terms[1])))
 	case User:
 		return c.add(points, id, "userTask", "", extension(b.mapping()))
 	case Work:
 		return c.add(points, id, "serviceTask", "", extension(fmt.Sprintf("<zeebe:taskDefinition type=%q retries=\"%d\"/>", "t-"+id, b.Count)+b.mapping()))
 	case Receive:
-		return c.add(points, id, "receiveTask", fmt.Sprintf(" messageRef=%q", c.message(id)), "")
+		return c.add(points, id, "receiveTask", fmt.Sprintf(" messageRef=%q", c.message(c.about(b))), "")
 	case Catch:
-		return c.add(points, id, "intermediateCatchEvent", "", c.messageEvent(id))
+		return c.add(points, id, "intermediateCatchEvent", "", c.messageEvent(c.about(b)))
 	case Pause:
 		return c.add(points, id, "intermediateCatchEvent", "", timerEvent(b.Number, "timeDuration"))
 	case Sub:
@@ -52,12 +52,20 @@ func (c *container) activity(points []point, b *Block) []point {
 		if b.Flag {
 			mapping = extension(ioMapping("input", "n + 1", "i"+b.variable(), "output", "i"+b.variable(), "o"+b.variable()))
 		}
-		return c.add(points, id, "subProcess", "", mapping+c.file.container(id, b.Children[0]))
+		return c.add(points, id, "subProcess", "", mapping+c.file.container(c.process, id, b.Children[0]))
 	case Call:
 		return c.call(points, b)
 	default:
 		return c.add(points, id, "task", "", "")
 	}
+}
+
+// about is the message that a block waits for: one of its own, or that of the process, for which other blocks may wait too.
+func (c *container) about(b *Block) string {
+	if b.Flag {
+		return c.process + "-shared"
+	}
+	return b.id()
 }
 
 // mapping gives a task a variable of its own, and maps its result to the variable that the block writes.
@@ -70,7 +78,7 @@ func (b *Block) mapping() string {
 
 func (c *container) call(points []point, b *Block) []point {
 	called := fmt.Sprintf("called%d", b.Number)
-	c.process(called, b.Children[0])
+	c.addProcess(called, b.Children[0])
 	attributes, mapping := "", ""
 	if b.Flag {
 		attributes = ` propagateAllParentVariables="false" propagateAllChildVariables="false"`
@@ -184,10 +192,14 @@ func (c *container) guard(points []point, b *Block) []point {
 			inner = fmt.Sprintf("<bpmn:errorEventDefinition errorRef=\"error-%d\"/>", b.Number%3)
 		case "error-any":
 			inner = "<bpmn:errorEventDefinition/>"
-		case "timer", "message":
+		case "timer":
 			inner = c.event(kind, id, 10*b.Number+i)
-		case "message-beside":
-			inner, beside = c.event("message", id, 0), true
+		case "message", "message-beside":
+			name := id
+			if b.Flag && i == 1 { // no two events of one activity are for one message
+				name = c.about(b)
+			}
+			inner, beside = c.messageEvent(name), kind != "message"
 		case "timer-beside":
 			inner, beside = c.event("timer", id, 10*b.Number+i), true
 		default:

@@ -46,7 +46,7 @@ func (w *walk) next() (oneactor.Delivery, bool) {
 	if open := w.engine.Waits(); len(open) > 0 {
 		return w.serve(open[w.IntN(len(open))]), true
 	}
-	return w.resolve(w.instance()), true
+	return w.resolve(oneactor.Open{Instance: w.instance(), Path: "/nowhere"}), true
 }
 
 func (w *walk) start() oneactor.Delivery {
@@ -93,7 +93,7 @@ func (w *walk) results(path string) map[string]any {
 	switch {
 	case b == nil:
 		return nil
-	case b.Flag:
+	case b.Flag && (b.Shape == User || b.Shape == Work):
 		return map[string]any{"result": w.value()}
 	default:
 		return map[string]any{b.variable(): w.value()}
@@ -145,15 +145,17 @@ func (w *walk) advance() oneactor.Delivery {
 // task draws what a worker does: take it, and settle it in one of the ways.
 func (w *walk) task(o oneactor.Open) oneactor.Delivery {
 	if o.Lock == 0 || w.engine.Now() >= o.Until {
-		return oneactor.Delivery{Kind: oneactor.Fetch, Name: o.Name, Seconds: []int{5, 3000, 100000}[w.IntN(3)]}
+		return oneactor.Delivery{Kind: oneactor.Fetch, Name: o.Name, Seconds: []int{5, 3000, 50000}[w.IntN(3)]}
 	}
 	w.locks = append(w.locks, o)
 	d := oneactor.Delivery{Kind: oneactor.Complete, Instance: o.Instance, At: o.Path, Lock: o.Lock}
 	switch w.IntN(8) {
+	case 3, 4:
+		d.Kind, d.Name = oneactor.Throw, fmt.Sprintf("E%d", w.IntN(3))
 	case 0:
 		d.Kind, d.Retries, d.Seconds = oneactor.Fail, w.IntN(3), w.IntN(2)*10
 	case 1:
-		d.Kind, d.Name = oneactor.Throw, fmt.Sprintf("E%d", w.IntN(4))
+		d.Kind, d.Name = oneactor.Throw, "E-unknown"
 	case 2:
 		d.Kind, d.Seconds = oneactor.Extend, 50+w.IntN(3000)
 	default:
@@ -162,8 +164,8 @@ func (w *walk) task(o oneactor.Open) oneactor.Delivery {
 	return d
 }
 
-func (w *walk) resolve(instance string) oneactor.Delivery {
-	d := oneactor.Delivery{Kind: oneactor.Resolve, Instance: instance}
+func (w *walk) resolve(stuck oneactor.Open) oneactor.Delivery {
+	d := oneactor.Delivery{Kind: oneactor.Resolve, Instance: stuck.Instance, At: stuck.Path}
 	if w.IntN(3) > 0 {
 		d.Variables = map[string]any{"n": w.IntN(10)}
 	}
@@ -192,7 +194,7 @@ func (w *walk) noise() oneactor.Delivery {
 		}
 		return oneactor.Delivery{Kind: oneactor.Fetch, Name: "nobody", Seconds: 5}
 	case 6:
-		return oneactor.Delivery{Kind: oneactor.Resolve, Instance: w.sent[0].ID}
+		return oneactor.Delivery{Kind: oneactor.Resolve, Instance: w.sent[0].ID, At: "/nowhere"}
 	case 7:
 		if w.IntN(4) == 0 && len(w.engine.Running()) > 0 {
 			return oneactor.Delivery{Kind: oneactor.Cancel, Instance: w.instance()}
