@@ -122,6 +122,7 @@ func (b *backend) Block(a sched.Arm) sched.Grant {
 	if a.W != nil {
 		w.parkFor(t, a)
 	} else {
+		t.arms = t.arms[:0]
 		g := o.groupOf(a.Op)
 		g.add(t)
 		w.parkedOn(o, g)
@@ -371,6 +372,7 @@ func (w *World) readyArm(t *task) int {
 type ticket struct {
 	task  *task
 	clock vclock
+	turn  int32 // that gave the permit, for dpor
 }
 
 func (w *World) ticketOf(x *sched.Waiter) *ticket {
@@ -397,6 +399,7 @@ func (b *backend) Wake(h *sched.Hook, x *sched.Waiter) {
 	}
 	if w.footprints {
 		w.touch(h, true)
+		k.turn = w.turn
 	}
 	if k.task != nil {
 		w.reconsider(k.task)

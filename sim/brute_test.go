@@ -33,7 +33,7 @@ func enumerate(p genProgram, plain bool, limit int, opts ...Option) enumeration 
 	return enumerateBy(&search{plain: plain}, p, limit, opts...)
 }
 
-func enumerateBy(s *search, p genProgram, limit int, opts ...Option) enumeration {
+func enumerateBy(s judged, p genProgram, limit int, opts ...Option) enumeration {
 	o := newOptions(append(opts, Steps(400)))
 	var current *genWorld
 	w := newWorld("generated", p.body(&current), &o)
@@ -53,51 +53,92 @@ func enumerateBy(s *search, p genProgram, limit int, opts ...Option) enumeration
 			r.executions++
 			r.outcomes[current.outcome(w)]++
 		}
-		last := s.last
-		s.finishStep(w)
+		steps := s.steps(w)
 		if !w.pruned {
-			r.traces[normalForm(s.stack[:s.pos])]++
+			r.traces[normalForm(steps)]++
 		}
 		r.cut = r.cut || w.failed && w.verdict.kind != "deadlock"
-		if w.failed { // a search ends there; this one goes on, and what the cut step would have touched is unknown
-			for _, o := range w.objects {
-				w.touchMode(o, modeWrite)
-			}
-			last.foot = last.foot.union(w.foot)
-			w.foot = w.foot[:0]
-		}
 		more = s.advance(w)
 		r.complete = !more
 	})
 	return r
 }
 
-// normalForm is Foata's: every step on the lowest level above all earlier steps that it depends on. Two executions are the same
-// trace exactly when their normal forms are equal.
-func normalForm(path []*choicePoint) string {
-	type step struct {
-		task  int32
-		level int
-		foot  footprint
-		label string
+// judged is a search that shows what it did.
+type judged interface {
+	explorer
+	// steps returns the steps of the execution that has just ended. Where a verdict ended it, it makes the last one conflict with all others: a
+	// search ends there, this one goes on, and what would have come is unknown.
+	steps(w *World) []foataStep
+}
+
+type foataStep struct {
+	task  int32
+	level int
+	foot  footprint
+	label string
+}
+
+func (s *search) steps(w *World) []foataStep {
+	last := s.last
+	s.finishStep(w)
+	var steps []foataStep
+	for _, p := range s.stack[:s.pos] {
+		switch {
+		case p.chosen < 0 && !p.data: // cut short
+		case !p.data:
+			steps = append(steps, foataStep{task: p.tasks[p.chosen], foot: p.step})
+		case len(steps) > 0:
+			steps[len(steps)-1].label += fmt.Sprint("=", p.value)
+		}
 	}
-	var steps []step
-	for _, p := range path {
-		if p.data {
-			if n := len(steps); n > 0 {
-				steps[n-1].label += fmt.Sprint("=", p.value)
-			}
+	if w.failed {
+		for _, o := range w.objects {
+			w.touchMode(o, modeWrite)
+		}
+		last.foot = last.foot.union(w.foot)
+		w.foot = w.foot[:0]
+	}
+	return steps
+}
+
+func (s *dpor) steps(w *World) []foataStep {
+	last := s.now
+	s.finish(w)
+	var steps []foataStep
+	for _, m := range s.path[1:s.pos] {
+		if m.idle {
 			continue
 		}
-		x := step{task: p.tasks[p.chosen], foot: p.step}
-		for _, before := range steps {
+		x := foataStep{task: m.task, foot: append(footprint{}, m.foot...)}
+		for _, d := range m.draws {
+			x.label += fmt.Sprint("=", d.value)
+		}
+		steps = append(steps, x)
+	}
+	if w.failed {
+		for _, o := range w.objects {
+			w.touchMode(o, modeWrite)
+		}
+		last.all = last.all.union(w.foot)
+		w.foot = w.foot[:0]
+		last.total = w.verdict.kind != "deadlock" && w.verdict.kind != "leak"
+	}
+	return steps
+}
+
+// normalForm is Foata's: every step on the lowest level above all earlier steps that it depends on. Two executions are the same
+// trace exactly when their normal forms are equal.
+func normalForm(steps []foataStep) string {
+	for i := range steps {
+		x := &steps[i]
+		for _, before := range steps[:i] {
 			if before.level >= x.level && (before.task == x.task || before.foot.conflicts(x.foot)) {
 				x.level = before.level + 1
 			}
 		}
-		steps = append(steps, x)
 	}
-	slices.SortStableFunc(steps, func(a, b step) int { return cmp.Or(a.level-b.level, int(a.task-b.task)) })
+	slices.SortStableFunc(steps, func(a, b foataStep) int { return cmp.Or(a.level-b.level, int(a.task-b.task)) })
 	var b strings.Builder
 	for _, x := range steps {
 		fmt.Fprintf(&b, "%d:%d%s ", x.level, x.task, x.label)
@@ -134,26 +175,33 @@ func compareSearch(t *testing.T, p genProgram, opts ...Option) bool {
 	if !brute.complete {
 		return false
 	}
-	reduced := enumerate(p, false, plainLimit, opts...)
-	if !reduced.complete || reduced.executions > brute.executions {
-		t.Errorf("search: %d executions, complete %t; the plain enumeration needs %d\n%s", reduced.executions, reduced.complete, brute.executions, p)
-	}
-	for _, o := range slices.Sorted(maps.Keys(brute.outcomes)) {
-		if reduced.outcomes[o] == 0 {
-			t.Errorf("the search (%d executions, %d pruned, %d plain) misses\n  %s\nof\n%s", reduced.executions, reduced.pruned, brute.executions, o, p)
-		}
-	}
-	for _, o := range slices.Sorted(maps.Keys(reduced.outcomes)) {
-		if brute.outcomes[o] == 0 {
-			t.Errorf("the search sees what the plain enumeration does not:\n  %s\nof\n%s", o, p)
-		}
-	}
+	compareWith(t, p, brute, "dfs", &search{}, opts...)
+	compareWith(t, p, brute, "dpor", &dpor{}, opts...)
 	for _, o := range slices.Sorted(maps.Keys(sample(p, 200, opts...).outcomes)) {
 		if brute.outcomes[o] == 0 {
 			t.Errorf("random executions see what the enumeration does not:\n  %s\nof\n%s", o, p)
 		}
 	}
 	return true
+}
+
+// compareWith checks one search of a program.
+func compareWith(t *testing.T, p genProgram, brute enumeration, name string, s judged, opts ...Option) {
+	t.Helper()
+	reduced := enumerateBy(s, p, plainLimit, opts...)
+	if !reduced.complete || reduced.executions > brute.executions {
+		t.Errorf("%s: %d executions, complete %t; the plain enumeration needs %d\n%s", name, reduced.executions, reduced.complete, brute.executions, p)
+	}
+	for _, o := range slices.Sorted(maps.Keys(brute.outcomes)) {
+		if reduced.outcomes[o] == 0 {
+			t.Errorf("%s (%d executions, %d pruned, %d plain) misses\n  %s\nof\n%s", name, reduced.executions, reduced.pruned, brute.executions, o, p)
+		}
+	}
+	for _, o := range slices.Sorted(maps.Keys(reduced.outcomes)) {
+		if brute.outcomes[o] == 0 {
+			t.Errorf("%s sees what the plain enumeration does not:\n  %s\nof\n%s", name, o, p)
+		}
+	}
 }
 
 // The judge of the search with sleep sets is a search without them, over generated programs from every family of primitives.
@@ -203,8 +251,10 @@ func TestSearchVisitsEachGeneratedTraceOnce(t *testing.T) {
 					continue
 				}
 				compared++
-				if r := enumerateBy(&search{reduce: true}, p, plainLimit); r.executions != len(plain.traces) || len(r.traces) != len(plain.traces) {
-					t.Errorf("reduced: %d executions of %d traces; there are %d\n%s", r.executions, len(r.traces), len(plain.traces), p)
+				s := &dpor{}
+				if r := enumerateBy(s, p, plainLimit); r.executions != len(plain.traces) || len(r.traces) != len(plain.traces) || r.pruned+s.strays > 0 {
+					t.Errorf("dpor: %d executions of %d traces; there are %d; %d cut short, %d astray\n%s", r.executions, len(r.traces), len(plain.traces),
+						r.pruned, s.strays, p)
 				}
 				found := enumerate(p, false, plainLimit)
 				if found.executions != len(plain.traces) || len(found.traces) != len(plain.traces) {

@@ -9,6 +9,7 @@ const (
 	modeRead uint32 = iota
 	modeAdd         // commutes with other adds
 	modeWrite
+	modeTake // commutes with other takes
 )
 
 // Objects of the simulator itself in footprints.
@@ -120,12 +121,7 @@ func (w *World) tread(h *sched.Hook, op sched.Op, result uint64) {
 		w.foot = w.foot.add(footExternal<<2 | modeWrite)
 		return
 	case sched.OpWGAdd:
-		// Joins commute. So do adds to a group, but for one that starts at zero: a Done before it would panic.
-		if int64(result) > 0 && int64(o.n) == int64(result) && w.current.h == h {
-			w.touchMode(o, modeWrite)
-			return
-		}
-		w.touchMode(o, modeAdd)
+		w.touchMode(o, w.modeOfAdd(h, int64(result)))
 		return
 	case sched.OpLoad, sched.OpGet, sched.OpLen, sched.OpDone, sched.OpWGWait, sched.OpSubscribe:
 		w.touchMode(o, modeRead)
@@ -133,6 +129,15 @@ func (w *World) tread(h *sched.Hook, op sched.Op, result uint64) {
 	default:
 	}
 	w.touchMode(o, w.modeOf(o, op, result))
+}
+
+// modeOfAdd is the mode of a change to a wait group. Ends of tasks commute with their starts. A check's own Add and Done do not: in
+// the other order the Done may find nothing to take and panic.
+func (w *World) modeOfAdd(h *sched.Hook, n int64) uint32 {
+	if n < 0 && w.current.h == h && w.current.op == sched.OpWGAdd {
+		return modeTake
+	}
+	return modeAdd
 }
 
 // modeOf is the mode of an operation whose effect depends on what it did: what failed or found nothing to do only read, and

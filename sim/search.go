@@ -8,21 +8,17 @@ import (
 
 // search visits every schedule, depth first. Sleep sets (Godefroid 1996) keep it from completing two executions
 // that differ only in the order of independent steps: exactly one complete execution per Mazurkiewicz
-// trace, the others end early as "pruned". With reduce, dynamic partial-order reduction (Flanagan and Godefroid 2005) keeps most of
-// those from beginning: at a choice, another candidate is tried only when a later step conflicted with the one that was.
+// trace, the others end early as "pruned".
 //
 // Two steps are independent when their footprints do not conflict. A step's footprint is what it did, not
 // what it announced, so steps that touch several objects need no special rule. Steps that change objects
 // of the same owner conflict when that owner has an invariant, because the invariant sees the states in between.
 type search struct {
-	stack  []*choicePoint // beyond its length are points to be used again
-	pos    int
-	last   *choicePoint // the choice whose step is running
-	taken  bool         // its footprint was taken: the step is over
-	known  int          // choices of the path whose races were looked at
-	wait   footprint
-	reduce bool // see races.go
-	plain  bool // without sleep sets: every schedule; judges the search in its own tests
+	stack []*choicePoint // beyond its length are points to be used again
+	pos   int
+	last  *choicePoint // the choice whose step is running
+	taken bool         // its footprint was taken: the step is over
+	plain bool         // without sleep sets: every schedule; judges the searches in their own tests
 
 	// With a bound, schedules that preempt more often are left out, and sleep sets are off: what they would leave out may be the
 	// only one of its kind within the bound.
@@ -40,8 +36,6 @@ type choicePoint struct {
 
 	tasks  []int32 // candidates
 	first  int     // which is tried first; the others follow in a circle
-	need   []bool  // must be tried: see races.go
-	all    bool    // every candidate must
 	chosen int
 	asleep []sleeper // need not be tried here
 	done   []sleeper // have been tried here
@@ -109,9 +103,9 @@ func (s *search) arrive(w *World, n int) {
 	p := s.push()
 	p.data, p.spent, p.free = false, 0, -1
 	p.tasks, p.asleep, p.done, p.foot = p.tasks[:0], p.asleep[:0], p.done[:0], p.foot[:0]
-	p.first, p.all, p.need = 0, !s.reduce, p.need[:0]
+	p.first = 0
 	for i := range n {
-		p.tasks, p.need = append(p.tasks, candidateID(w, i)), append(p.need, false)
+		p.tasks = append(p.tasks, candidateID(w, i))
 		if t := w.candidate(i); t != nil && (t.state == fresh || t.op == sched.OpYield) {
 			p.first = i // probably a step that touches nothing: see next
 		}
@@ -125,7 +119,7 @@ func (s *search) arrive(w *World, n int) {
 			p.inherit(b.done, ran, b.step)
 		}
 	}
-	p.chosen = s.nextAwake(p, true)
+	p.chosen = s.nextAwake(p)
 }
 
 // price is the number of preemptions that choosing a candidate is.
@@ -145,12 +139,12 @@ func (p *choicePoint) inherit(list []sleeper, ran int32, step footprint) {
 	}
 }
 
-// nextAwake returns the next candidate that must be tried, or -1. One must be when none was.
-func (s *search) nextAwake(p *choicePoint, none bool) int {
+// nextAwake returns the next candidate that must be tried, or -1.
+func (s *search) nextAwake(p *choicePoint) int {
 	for k := range p.tasks {
 		i := (p.first + k) % len(p.tasks)
 		switch {
-		case !none && !p.all && !p.need[i] || contains(p.done, p.tasks[i]) || contains(p.asleep, p.tasks[i]):
+		case contains(p.done, p.tasks[i]) || contains(p.asleep, p.tasks[i]):
 		case s.bounded && p.spent+p.price(i) > s.bound:
 			s.cut = true
 		default:
@@ -183,12 +177,8 @@ func (s *search) draw(_ *World, n uint64) uint64 {
 func (s *search) advance(w *World) bool {
 	s.finishStep(w)
 	s.last = nil
-	if s.reduce {
-		s.races(w)
-	}
 	for len(s.stack) > 0 {
 		if s.next(s.stack[len(s.stack)-1]) {
-			s.known = len(s.stack) - 1
 			return true
 		}
 		s.stack = s.stack[:len(s.stack)-1]
@@ -208,7 +198,7 @@ func (s *search) next(p *choicePoint) bool {
 		return false // the step touched nothing, so it may as well come first: what others do here, they do after it
 	}
 	p.retire()
-	p.chosen = s.nextAwake(p, false)
+	p.chosen = s.nextAwake(p)
 	return p.chosen >= 0
 }
 

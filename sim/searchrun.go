@@ -10,9 +10,9 @@ import (
 // searchName is the exhaustive strategy's name. With a number behind it, it leaves out schedules with more preemptions.
 const searchName = "dfs"
 
-// reducedName is the search that begins fewer executions which lead to nothing new. It agrees with the other on generated programs, but
-// for one thing: of a program that can fail in several ways it may see fewer of them. It fills no X cell.
-const reducedName = "dpor"
+// optimalName is the search that begins no execution which leads to nothing new. It agrees with the other on generated programs; its
+// reasoning is the longer one, so that one fills the X cells.
+const optimalName = "dpor"
 
 // unlimited is the bound of a search without one.
 const unlimited = -1
@@ -22,7 +22,7 @@ const maxPreemptions = 99
 
 // searchNamed returns the bound on preemptions of a search's name.
 func searchNamed(name string) (bound int, ok bool) {
-	if name == reducedName {
+	if name == optimalName {
 		return unlimited, true
 	}
 	number, ok := strings.CutPrefix(name, searchName)
@@ -41,14 +41,24 @@ func (r Result) Coverage() string {
 	return "not exhaustive: bound " + r.Bound
 }
 
+// explorer is a strategy that goes from one execution to the next until it has been everywhere.
+type explorer interface {
+	strategy
+	// advance moves to the next execution. It reports false when there is none.
+	advance(w *World) bool
+	// unbounded reports whether something drawn has too many values.
+	unbounded() bool
+}
+
 // searching is a search in progress.
 type searching struct {
-	s      *search
-	opts   *options
-	result Result
-	seen   map[uint64]struct{}
-	more   bool
-	rounds int
+	s       explorer
+	bounded *search // the same, when preemptions are bounded
+	opts    *options
+	result  Result
+	seen    map[uint64]struct{}
+	more    bool
+	rounds  int
 }
 
 // searchAll runs a search, on one core. With a bound on preemptions it goes through the bounds from zero on, so that the first failure
@@ -59,29 +69,44 @@ func searchAll(id, name string, bound int, body func(*World), o *options) Result
 	guard := watch(w)
 	defer guard.end()
 	defer w.drain()
-	r := &searching{s: &search{reduce: name == reducedName}, opts: o, more: true, rounds: max(o.rounds, 1), seen: map[uint64]struct{}{}}
+	r := &searching{s: &search{}, opts: o, more: true, rounds: max(o.rounds, 1), seen: map[uint64]struct{}{}}
 	r.result.Strategy = name
-	if bound != unlimited {
-		r.s.plain, r.s.bounded = true, true
+	switch {
+	case name == optimalName:
+		r.s = &dpor{}
+	case bound != unlimited:
+		r.bounded = &search{plain: true, bounded: true}
+		r.s = r.bounded
 	}
-	for {
+	for r.run(w); r.bounded != nil && r.deeper(bound); {
 		r.run(w)
-		if bound == unlimited || r.result.Failure != nil || !r.result.Complete {
-			break
-		}
-		if r.result.Complete = !r.s.cut; r.result.Complete {
-			break
-		}
-		if r.s.bound == bound {
-			r.result.Bound = fmt.Sprintf("%d preemptions", bound)
-			break
-		}
-		r.s.bound++
-		r.s.cut, r.more = false, true
-		r.result.Executions, r.result.Pruned, r.result.Complete = 0, 0, false
 	}
 	r.result.Distinct, r.result.Points, r.result.Elapsed = len(r.seen), w.points, time.Since(started)
 	return r.result
+}
+
+// deeper raises the bound on preemptions. It reports false when the search is over.
+func (r *searching) deeper(most int) bool {
+	if r.result.Failure != nil || !r.result.Complete {
+		return false
+	}
+	if r.result.Complete = !r.bounded.cut; r.result.Complete {
+		return false
+	}
+	if r.bounded.bound == most {
+		r.result.Bound = fmt.Sprintf("%d preemptions", most)
+		return false
+	}
+	r.bounded.bound++
+	r.bounded.cut, r.more = false, true
+	r.result.Executions, r.result.Pruned, r.result.Complete = 0, 0, false
+	return true
+}
+
+// astray reports whether the search went another way than it had planned: what it left out is unknown then.
+func (r *searching) astray() bool {
+	s, ok := r.s.(*dpor)
+	return ok && s.strays > 0
 }
 
 // run visits everything within the current bound.
@@ -105,7 +130,7 @@ func (r *searching) end(w *World) {
 	} else {
 		r.result.Executions++
 		r.seen[w.hash] = struct{}{}
-		if len(r.result.Hashes) < r.opts.hashes && !r.s.bounded { // bounds start over: no index names one execution
+		if len(r.result.Hashes) < r.opts.hashes && r.bounded == nil { // bounds start over: no index names one execution
 			r.result.Hashes = append(r.result.Hashes, w.hash)
 		}
 	}
@@ -119,6 +144,8 @@ func (r *searching) end(w *World) {
 	case r.rounds > 1:
 		r.rounds--
 		r.result.Executions, r.result.Pruned = 0, 0
+	case r.astray():
+		r.result.Bound, r.more = "plans that could not be followed, a fault of "+optimalName, false
 	default:
 		r.result.Complete, r.more = true, false
 	}

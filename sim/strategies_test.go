@@ -23,7 +23,7 @@ func lostUpdate(w *World) {
 // another.
 func TestEveryStrategysFailureReplays(t *testing.T) {
 	o := newOptions(nil)
-	for _, strategy := range append(samplers, "pct10", searchName, searchName+"1", reducedName) {
+	for _, strategy := range append(samplers, "pct10", searchName, searchName+"1", optimalName) {
 		r, err := Explore("x", strategy, lostUpdate, Runs(500))
 		if err != nil || r.Failure == nil || r.Failure.Verdict() != "assertion lost" {
 			t.Errorf("%s: %+v, %v", strategy, r, err)
@@ -127,9 +127,9 @@ func TestSearchOfAddsCutsNothingShort(t *testing.T) {
 	}
 }
 
-// Reads of one value commute: the reduced search tries no other order of them.
-func TestReducedSearchTriesNoOtherOrderOfReads(t *testing.T) {
-	r, err := Explore("x", reducedName, func(w *World) {
+// Reads of one value commute: dpor tries no other order of them.
+func TestOptimalSearchTriesNoOtherOrderOfReads(t *testing.T) {
+	r, err := Explore("x", optimalName, func(w *World) {
 		x := sched.NewUint64(w.Scheduler(), "x", 7)
 		for range 3 {
 			w.Go("load", func() {

@@ -53,6 +53,7 @@ type World struct {
 	clockTask task
 
 	foot     footprint
+	turn     int32 // of dpor
 	tracing  bool
 	identify bool
 	trace    []event
@@ -217,7 +218,9 @@ func (w *World) closeScope() {
 	w.phase = closing
 	if w.scope != nil {
 		scope := w.scope
-		w.afterAll(w.spawn("end of the check", func() { scope.Cancel(sched.ErrCanceled) }, false))
+		t := w.spawn("end of the check", func() { scope.Cancel(sched.ErrCanceled) }, false)
+		t.key = keyClosing
+		w.afterAll(t)
 	}
 }
 
@@ -240,6 +243,9 @@ func (w *World) afterAll(t *task) {
 func (w *World) idle() bool {
 	switch {
 	case len(w.timers) > 0 && w.live > 0:
+		if !w.rests(true) {
+			return false
+		}
 		w.fireNext()
 		return true
 	case w.live > 0:
@@ -247,15 +253,26 @@ func (w *World) idle() bool {
 		return false
 	case w.phase != final && len(w.finals) > 0:
 		w.phase = final
-		w.afterAll(w.spawn("finally", func() {
+		w.rests(false)
+		t := w.spawn("finally", func() {
 			for _, f := range w.finals {
 				f()
 			}
-		}, false))
+		}, false)
+		t.key = keyFinal
+		w.afterAll(t)
 		return true
 	default:
 		return false
 	}
+}
+
+// rests tells a search that keeps an account of it that nobody can go on, and a timer fires or the last phase begins. It reports false
+// when the search ends the execution here.
+func (w *World) rests(fires bool) bool {
+	s, ok := w.strategy.(*dpor)
+	w.pruned = ok && !s.rest(w, fires)
+	return !w.pruned
 }
 
 // pick chooses the task that goes on. Nil ends the execution. The common case comes first: a random walk among several tasks.

@@ -157,9 +157,9 @@ func (s site) printSearch(rows []bench.SearchRow) {
 		if r.Missed {
 			verdict = "MISSED"
 		}
-		table = append(table, []string{r.Program, harness.Count(r.Executions), harness.Count(r.Optimum), harness.Count(r.Pruned), fmt.Sprint(r.Complete), harness.Count(int(r.PerSecond)), bar("≥", r.MinPerSecond), verdict})
+		table = append(table, []string{r.Program, r.Strategy, harness.Count(r.Executions), harness.Count(r.Optimum), harness.Count(r.Pruned), fmt.Sprint(r.Complete), harness.Count(int(r.PerSecond)), bar("≥", r.MinPerSecond), verdict})
 	}
-	s.Table([]string{"exhaustive search", "executions", "traces", "cut short", "complete", "executions/s", "", ""}, table)
+	s.Table([]string{"exhaustive search", "", "executions", "traces", "cut short", "complete", "executions/s", "", ""}, table)
 }
 
 // missed names the first row that misses its bar.
@@ -171,7 +171,7 @@ func (r simReport) missed() error {
 	}
 	for _, row := range r.Search {
 		if row.Missed {
-			return fmt.Errorf("%s: %d executions, complete %t, want %d; %.0f a second, want %.0f: %w", row.Program, row.Executions, row.Complete, row.Optimum,
+			return fmt.Errorf("%s, %s: %d executions, complete %t, want %d, %d cut short; %.0f a second, want %.0f: %w", row.Program, row.Strategy, row.Executions, row.Complete, row.Optimum, row.Pruned,
 				row.PerSecond, row.MinPerSecond, errFound)
 		}
 	}

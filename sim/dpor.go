@@ -1,0 +1,387 @@
+package sim
+
+import (
+	"slices"
+
+	"github.com/millrace-dev/millrace/core/sched"
+)
+
+// dpor visits every Mazurkiewicz trace in one execution and begins no execution that leads to nothing new: optimal dynamic
+// partial-order reduction with wakeup trees (Abdulla, Aronis, Jonsson and Sagonas, JACM 2017). After an execution it looks at each
+// two steps that conflict and could have come in the other order. Where the first of them was chosen it plans a branch: everything that does
+// not depend on the first, then the second. A plan is dropped where a branch that was explored, or is planned already, covers it.
+//
+// What conflicts is said by footprints, as in search. Three things are the simulator's own:
+//
+//   - A step may have been unable to go on earlier: it waited for a lock, a message, a wake-up. dporenabled.go says whether it
+//     could, from what the steps before it did to what it waits for.
+//   - When nobody can go on a timer fires, or the last phase begins. That is a turn of its own on the path, and conflicts with
+//     all others.
+//   - A drawn value belongs to the step that drew it. The other values are tried, one after the other, where it was drawn.
+//
+// Tasks are told apart by their keys: their numbers depend on the order in which tasks are started, which is no conflict.
+type dpor struct {
+	path  []*turn // beyond its length are turns to be used again
+	pos   int
+	now   *turn // the one whose step is running, or nil
+	drawn int   // values drawn in that step
+	fresh int   // the first turn that differs from the execution before
+
+	last  []int32 // by task: its latest turn, or the one that started it
+	plan  []planned
+	spare []*branch
+	state object // scratch of dporenabled.go
+
+	// Scratch of dporraces.go.
+	found      []race
+	ends       []wait
+	base, over row
+	guess, may footprint
+
+	strays int // plans that could not be followed: a fault of the search
+}
+
+// turn is one step on the path, or what happened when nobody could go on.
+type turn struct {
+	idle   bool
+	total  bool     // it ended the execution: nobody knows what would have come after it
+	tasks  []uint64 // keys of the candidates
+	held   []uint64 // keys of those whose node is paused
+	chosen int      // -1: every candidate is asleep
+	draws  []drawing
+	asleep []napper // need not be tried here
+	done   []napper // have been tried here
+	later  []*branch
+	via    *branch // what is being followed; nil: a free choice
+
+	task    int32 // number of the chosen task
+	key     uint64
+	mine    bool  // it is a task of the check
+	prev    int32 // the latest turn of that task before, or the one that started it
+	waited  wait
+	foot    footprint
+	all     footprint // over all drawn values
+	effects []effect
+	before  row    // the turns that happen before it, and itself
+	doomed  []wait // of everybody, when it may have crashed them
+}
+
+// drawing is one drawn value of a step.
+type drawing struct{ n, value, first uint64 }
+
+// napper is a task whose next step leads to nothing new until a conflicting step happens.
+type napper struct {
+	key  uint64
+	foot footprint
+}
+
+// branch is a node of a wakeup tree: a step that must be taken, and what must follow it.
+type branch struct {
+	key   uint64
+	draws []uint64
+	foot  footprint
+	exact bool // foot is what the step will touch, not more
+	last  bool // it is the step that a race brought forward
+	kids  []*branch
+}
+
+// Keys of tasks that are no child of another, and of the clock. The first task has 0.
+const (
+	keyClock uint64 = 1 + iota
+	keyClosing
+	keyFinal
+)
+
+func keyOf(t *task) uint64 {
+	if t == nil {
+		return keyClock
+	}
+	return t.key
+}
+
+func (s *dpor) unforced() {}
+
+func (s *dpor) begin(w *World, _ uint64) {
+	w.always, w.footprints, w.births, w.turn = true, true, s, 0
+	s.last = append(s.last[:0], -1)
+	if len(s.path) == 0 { // the body begins without being chosen
+		m := s.push()
+		m.tasks, m.chosen, m.mine = append(m.tasks, 0), 0, true
+		m.task, m.prev, m.waited = 0, -1, wait{}
+		s.fresh = 0
+	}
+	s.now, s.drawn, s.pos = s.path[0], 0, 1
+}
+
+// born notes which turn started a task, so that its first step comes after it.
+func (s *dpor) born(_, t *task) {
+	for int(t.id)+1 >= len(s.last) {
+		s.last = append(s.last, -1)
+	}
+	s.last[t.id+1] = int32(s.pos - 1)
+}
+
+// push returns the next turn of the path, empty.
+func (s *dpor) push() *turn {
+	if n := len(s.path); n < cap(s.path) {
+		s.path = s.path[:n+1]
+	} else {
+		s.path = append(s.path, nil)
+	}
+	m := s.path[len(s.path)-1]
+	if m == nil {
+		m = &turn{}
+		s.path[len(s.path)-1] = m
+	}
+	m.idle, m.total, m.chosen, m.via, m.key = false, false, -1, nil, 0
+	m.tasks, m.held, m.draws, m.asleep, m.done = m.tasks[:0], m.held[:0], m.draws[:0], m.asleep[:0], m.done[:0]
+	m.later, m.foot, m.all, m.effects, m.doomed = m.later[:0], m.foot[:0], m.all[:0], m.effects[:0], m.doomed[:0]
+	return m
+}
+
+func (s *dpor) pick(w *World, n int) int {
+	s.finish(w)
+	if s.pos == len(s.path) {
+		s.arrive(w, n)
+	}
+	m := s.path[s.pos]
+	if m.chosen < 0 {
+		w.pruned = true
+		return -1
+	}
+	s.take(w, m, w.candidate(m.chosen))
+	return m.chosen
+}
+
+// take begins the turn of t, or of the clock.
+func (s *dpor) take(w *World, m *turn, t *task) {
+	id := int32(-1)
+	if t != nil {
+		id = t.id
+	}
+	m.prev, s.last[id+1] = s.last[id+1], int32(s.pos)
+	w.turn = int32(s.pos)
+	if s.pos >= s.fresh {
+		m.task, m.key, m.mine, m.total = id, keyOf(t), t != nil && t.mine, false
+		m.waited.describe(w, t)
+		m.doomed = m.doomed[:0]
+		if t != nil && t.op == sched.OpExternal && t.h == nil { // it may crash others
+			for _, other := range w.tasks {
+				if other.node != nil && other.state < ended {
+					m.doomed = append(m.doomed, wait{})
+					m.doomed[len(m.doomed)-1].describe(w, other)
+				}
+			}
+		}
+	}
+	s.now, s.drawn = m, 0
+	s.pos++
+}
+
+// rest begins the turn of what happens when nobody can go on. Where timers may fire early it is the clock's turn, like any other. It reports
+// false when that leads to nothing new.
+func (s *dpor) rest(w *World, fires bool) bool {
+	if fires && w.opts.early {
+		s.finish(w)
+		if s.pos == len(s.path) {
+			s.arrive(w, 0)
+		}
+		m := s.path[s.pos]
+		if m.chosen >= 0 {
+			s.take(w, m, nil)
+		}
+		return m.chosen >= 0
+	}
+	if s.now != nil && s.now.idle {
+		return true
+	}
+	s.finish(w)
+	if s.pos == len(s.path) {
+		s.push().idle = true
+	}
+	s.now, s.drawn = s.path[s.pos], 0
+	s.now.prev, s.now.task = -1, -2
+	w.turn = int32(s.pos)
+	s.pos++
+	return true
+}
+
+// finish takes the footprint of the turn that has just ended.
+func (s *dpor) finish(w *World) {
+	m := s.now
+	s.now = nil
+	if m != nil && s.pos > s.fresh {
+		m.foot = append(m.foot[:0], w.foot...)
+		m.all = m.all.union(w.foot)
+		m.effects = w.effects(m.effects[:0])
+	}
+	w.foot = w.foot[:0]
+}
+
+// arrive makes the turn of a state reached for the first time.
+func (s *dpor) arrive(w *World, n int) {
+	up := s.path[s.pos-1]
+	m := s.push()
+	for i := range n {
+		m.tasks = append(m.tasks, keyOf(w.candidate(i)))
+	}
+	if n == 0 {
+		m.tasks = append(m.tasks, keyClock)
+	}
+	if len(w.nodes) > 0 {
+		for _, t := range w.tasks {
+			if t.held {
+				m.held = append(m.held, t.key)
+			}
+		}
+	}
+	m.inherit(up.asleep, up)
+	m.inherit(up.done, up)
+	if up.via != nil && up.firstValues() {
+		m.later, up.via.kids = up.via.kids, m.later
+	}
+	if len(m.later) > 0 {
+		s.follow(m)
+		return
+	}
+	m.chosen = s.awake(w, m)
+}
+
+// awake returns a candidate that is awake, or -1; best one whose step probably touches nothing.
+func (s *dpor) awake(w *World, m *turn) int {
+	quiet := -1
+	for i := range m.tasks {
+		t := w.candidate(i)
+		switch calm := t != nil && (t.state == fresh || t.op == sched.OpYield); {
+		case napping(m.asleep, m.tasks[i]) || quiet >= 0 && !calm:
+		default:
+			quiet = i
+		}
+	}
+	return quiet
+}
+
+// firstValues reports whether the step drew what its branch says.
+func (m *turn) firstValues() bool {
+	for _, d := range m.draws {
+		if d.value != d.first {
+			return false
+		}
+	}
+	return true
+}
+
+// inherit keeps those asleep whom the step that led here does not wake.
+func (m *turn) inherit(list []napper, by *turn) {
+	for _, x := range list {
+		if x.key != by.key && !by.idle && !x.foot.conflicts(by.foot) {
+			m.asleep = append(m.asleep, x)
+		}
+	}
+}
+
+func napping(list []napper, key uint64) bool {
+	for i := range list {
+		if list[i].key == key {
+			return true
+		}
+	}
+	return false
+}
+
+// follow chooses what the next branch says.
+func (s *dpor) follow(m *turn) {
+	b := m.later[0]
+	m.later = append(m.later[:0], m.later[1:]...)
+	m.via, m.draws = b, m.draws[:0]
+	if m.chosen = slices.Index(m.tasks, b.key); m.chosen < 0 || napping(m.asleep, b.key) {
+		if m.chosen < 0 {
+			s.strays++
+		}
+		m.chosen = -1
+	}
+}
+
+func (s *dpor) draw(_ *World, n uint64) uint64 {
+	m, k := s.now, s.drawn
+	s.drawn++
+	if k == len(m.draws) {
+		v := uint64(0)
+		if m.via != nil && k < len(m.via.draws) && m.firstValues() {
+			v = m.via.draws[k]
+		}
+		m.draws = append(m.draws, drawing{n, v, v})
+	}
+	return m.draws[k].value
+}
+
+// advance moves to the next unexplored schedule. It reports false when there is none: the search is complete.
+func (s *dpor) advance(w *World) bool {
+	last := s.now
+	s.finish(w)
+	if last != nil {
+		last.total = w.failed && w.verdict.kind != "deadlock" && w.verdict.kind != "leak"
+	}
+	if !w.pruned {
+		s.races(w)
+	}
+	for len(s.path) > 0 {
+		n := len(s.path) - 1
+		if s.next(s.path[n]) {
+			s.fresh = n
+			return true
+		}
+		s.path = s.path[:n]
+	}
+	return false
+}
+
+// next moves a turn to its next drawn value, or its next branch.
+func (s *dpor) next(m *turn) bool {
+	if m.idle {
+		return false
+	}
+	for n := len(m.draws); n > 0; n-- {
+		d := &m.draws[n-1]
+		if d.value = (d.value + 1) % min(d.n, maxDraw); d.value != d.first {
+			m.draws = m.draws[:n]
+			return true
+		}
+	}
+	if m.chosen >= 0 {
+		m.retire()
+	}
+	for len(m.later) > 0 {
+		s.drop(m.via)
+		if s.follow(m); m.chosen >= 0 {
+			return true
+		}
+	}
+	s.drop(m.via)
+	m.via = nil
+	return false
+}
+
+// retire moves the chosen candidate to those that were tried.
+func (m *turn) retire() {
+	n := len(m.done)
+	if n < cap(m.done) {
+		m.done = m.done[:n+1]
+	} else {
+		m.done = append(m.done, napper{})
+	}
+	m.done[n].key = m.key
+	m.done[n].foot, m.all = m.all, m.done[n].foot[:0] // of an earlier turn in this place
+}
+
+// unbounded reports whether the path holds a draw that is too wide to enumerate: then no search is complete.
+func (s *dpor) unbounded() bool {
+	for _, m := range s.path {
+		for _, d := range m.draws {
+			if d.n == 0 || d.n > maxDraw {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,392 @@
+package sim
+
+import "github.com/millrace-dev/millrace/core/sched"
+
+// row is a set of turns.
+type row []uint64
+
+func (r row) has(i int) bool { return i>>6 < len(r) && r[i>>6]>>(i&63)&1 != 0 }
+
+func (r row) with(o row) row {
+	for len(r) < len(o) {
+		r = append(r, 0)
+	}
+	for i, x := range o {
+		r[i] |= x
+	}
+	return r
+}
+
+func (r row) and(i int) row {
+	for len(r) <= i>>6 {
+		r = append(r, 0)
+	}
+	r[i>>6] |= 1 << (i & 63)
+	return r
+}
+
+// race is two steps that conflict and could have come in the other order.
+type race struct {
+	first, second int
+	end           *wait // the second was never taken; nil: it is a turn
+}
+
+// races orders the new turns by happens-before, and plans the other order of each two that race. What a waiting, or crashed, task
+// would have done next races, too, and what a task could have done by itself that a partner met.
+func (s *dpor) races(w *World) {
+	s.found = s.found[:0]
+	for i := s.fresh; i < len(s.path); i++ {
+		s.order(i)
+	}
+	s.unfinished(w)
+	for i := s.fresh; i < len(s.path); i++ {
+		if m := s.path[i]; !m.idle && !m.plain() {
+			s.base = s.since(s.base[:0], i)
+			s.couldWait(w, race{-1, i, nil}, s.base, m.foot)
+		}
+	}
+	for k := range s.ends {
+		x := &s.ends[k]
+		x.presume(w, &s.guess)
+		base := row(nil)
+		if x.prev >= 0 {
+			base = s.path[x.prev].before
+		}
+		s.couldWait(w, race{-1, len(s.path), x}, base, s.guess)
+	}
+	for _, r := range s.found {
+		s.reverse(w, r)
+	}
+}
+
+// order computes what happens before turn i and notes what it races with: the last conflicting steps that do not come before another
+// such step.
+func (s *dpor) order(i int) {
+	m := s.path[i]
+	m.before = s.since(m.before[:0], i).and(i)
+	for j := i - 1; j >= 0; j-- {
+		p := s.path[j]
+		if m.before.has(j) || !m.clashes(p) {
+			continue
+		}
+		m.before = m.before.with(p.before)
+		if !p.idle && !m.idle && m.plain() {
+			s.found = append(s.found, race{j, i, nil})
+		}
+	}
+}
+
+// clashes reports whether the order of two turns matters.
+func (m *turn) clashes(p *turn) bool {
+	return m.idle || p.idle || m.total || p.total || p.foot.conflicts(m.foot)
+}
+
+// plain reports whether nothing could keep the task from going on.
+func (m *turn) plain() bool { return !m.waited.blocked && m.waited.node == 0 }
+
+// since is what happens before a turn because of its task alone. The task that ends the root scope comes after every task of the
+// check.
+func (s *dpor) since(r row, i int) row {
+	m := s.path[i]
+	if m.prev >= 0 {
+		r = r.with(s.path[m.prev].before)
+	}
+	if m.key == keyClosing {
+		for _, p := range s.path[:i] {
+			if p.mine {
+				r = r.with(p.before)
+			}
+		}
+	}
+	return r
+}
+
+// couldWait notes the races of a step that may have been unable to go on earlier: those conflicting steps without which it could, and which
+// come before no other such step.
+func (s *dpor) couldWait(w *World, r race, base row, foot footprint) {
+	s.over = append(s.over[:0], base...)
+	total := r.end == nil && s.path[r.second].total
+	for j := min(r.second, len(s.path)) - 1; j >= 0; j-- {
+		p := s.path[j]
+		if x := r.end; x != nil && x.met >= 0 && (j > int(x.met) || !s.path[x.met].before.has(j)) {
+			continue
+		}
+		if s.over.has(j) || p.idle || !total && !p.total && !p.foot.conflicts(foot) {
+			continue
+		}
+		if r.first = j; s.enabled(w, r) {
+			s.found = append(s.found, r)
+			s.over = s.over.with(p.before)
+		}
+	}
+}
+
+// unfinished collects what tasks would have done next: those that wait for ever, those that were ended by a verdict, those that
+// were crashed.
+func (s *dpor) unfinished(w *World) {
+	s.ends = s.ends[:0]
+	if w.opts.early {
+		s.expect(w, nil)
+	}
+	if w.live > 0 {
+		for _, t := range w.tasks {
+			if t.state < ended && !s.failing(t) {
+				s.expect(w, t)
+			}
+		}
+	}
+	for i := s.fresh; i < len(s.path); i++ {
+		if m := s.path[i]; !m.idle && m.waited.granted {
+			x := m.waited
+			x.granted, x.prev, x.met = false, m.prev, int32(s.metIn(&m.waited, i))
+			s.ends = append(s.ends, x)
+		}
+	}
+	if w.incarnations == 0 {
+		return
+	}
+	for i := len(s.path) - 1; i >= 0; i-- {
+		for _, x := range s.path[i].doomed { // its latest crash is met first
+			if w.tasks[x.task].state == dead && !s.ended(x.task) {
+				x.prev, x.killed = s.last[x.task+1], int32(i)
+				s.ends = append(s.ends, x)
+			}
+		}
+	}
+}
+
+// expect notes what t, or the clock, would have done next.
+func (s *dpor) expect(w *World, t *task) {
+	s.ends = append(s.ends, wait{})
+	x := &s.ends[len(s.ends)-1]
+	x.describe(w, t)
+	x.prev = s.last[x.task+1]
+}
+
+// failing reports whether a verdict ended the task's last step.
+func (s *dpor) failing(t *task) bool {
+	m := s.path[len(s.path)-1]
+	return m.total && m.task == t.id
+}
+
+func (s *dpor) ended(task int32) bool {
+	for i := range s.ends {
+		if s.ends[i].task == task && s.ends[i].met < 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// planned is a step of a branch that is being planned.
+type planned struct {
+	at    int // its turn, or -1
+	key   uint64
+	foot  footprint
+	exact bool
+	last  bool // the second step of the race
+	draws []drawing
+}
+
+// reverse plans what does not happen after the first step of the race, then the second one, where the first was chosen.
+func (s *dpor) reverse(w *World, r race) {
+	m := s.path[r.first]
+	s.plan = s.plan[:0]
+	for x := r.first + 1; x < len(s.path); x++ {
+		if p := s.path[x]; !p.idle && !p.before.has(r.first) {
+			s.plan = append(s.plan, planned{at: x, key: p.key, foot: p.foot, exact: true, draws: p.draws})
+		}
+	}
+	s.plan = append(s.plan, s.second(w, r))
+	for _, list := range [2][]napper{m.asleep, m.done} {
+		for i := range list {
+			if s.begins(w, list[i].key, list[i].foot, true) != apart {
+				return // what was explored covers it
+			}
+		}
+	}
+	s.insert(w, &m.later)
+}
+
+// second is the second step of a race as it may be without the first: it may fail where it succeeded, and the other way round.
+func (s *dpor) second(w *World, r race) planned {
+	x, foot := r.end, s.guess
+	if x == nil {
+		m := s.path[r.second]
+		x, foot = &m.waited, m.foot
+	}
+	out := planned{at: -1, key: x.key, last: true}
+	if r.end != nil || s.path[r.second].total {
+		x.presume(w, &s.may)
+		out.foot = s.may
+		return out
+	}
+	s.may = append(s.may[:0], foot...)
+	out.exact = !x.blocked && readOnly(s.path[r.first].foot, foot)
+	if !out.exact && !x.fixed {
+		for _, n := range x.needs {
+			s.may = w.mayChange(s.may, n.object)
+		}
+	}
+	out.foot = s.may
+	return out
+}
+
+// mayChange adds a write of an object, and what its owner's invariant sees of it.
+func (w *World) mayChange(f footprint, id uint32) footprint {
+	if id < footObject {
+		return f.add(id<<2 | modeWrite)
+	}
+	f = f.add(id<<2 | modeWrite)
+	if o := w.objects[id-footObject]; o.owner > 0 {
+		f = f.add((footOwner+uint32(o.owner))<<2 | modeWrite)
+	}
+	if w.watched {
+		f = f.add(footOwner<<2 | modeWrite)
+	}
+	return f
+}
+
+// readOnly reports whether a only reads what it shares with b: then b does the same without it.
+func readOnly(a, b footprint) bool {
+	for _, x := range a {
+		for _, y := range b {
+			if x>>2 == y>>2 && x&3 != modeRead {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// apart is what begins returns for a step that is neither the beginning of the plan nor independent of it.
+const apart = -2
+
+// begins returns the place of the plan's step that is the next step of a task and may come first; -1 when the task takes no step in the
+// plan and its next one is independent of all.
+func (s *dpor) begins(w *World, key uint64, foot footprint, exact bool) int {
+	for k := range s.plan {
+		if s.plan[k].key == key {
+			if s.initial(k) {
+				return k
+			}
+			return apart
+		}
+	}
+	for k := range s.plan {
+		p := &s.plan[k]
+		if p.foot.conflicts(foot) || !p.exact && !w.announced(foot) || !exact && !w.announced(p.foot) {
+			return apart
+		}
+	}
+	return -1
+}
+
+// initial reports whether no earlier step of the plan comes before its step k.
+func (s *dpor) initial(k int) bool {
+	p := &s.plan[k]
+	for x := range s.plan[:k] {
+		if p.last {
+			if s.plan[x].foot.conflicts(p.foot) {
+				return false
+			}
+		} else if s.path[p.at].before.has(s.plan[x].at) {
+			return false
+		}
+	}
+	return true
+}
+
+// announced reports whether a footprint commutes with whatever a step touches without having announced it: after its operation it may
+// end, start tasks, or begin to wait on an unbuffered channel, and all of these only add. Which of them it does may be another thing when
+// the operation's result is another.
+func (w *World) announced(f footprint) bool {
+	for _, x := range f {
+		if x>>2 < footObject {
+			return false
+		}
+		switch o := w.objects[x>>2-footObject]; o.hook.Kind {
+		case sched.KindWaitGroup, sched.KindChan:
+			if x&3 != modeAdd && (o.unbuffered() || o.hook.Kind == sched.KindWaitGroup) {
+				return false
+			}
+		case sched.KindAtomic, sched.KindPublication, sched.KindMutex, sched.KindRWMutex:
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// insert adds the plan to a wakeup tree, unless a branch of it covers it: it follows the first branches that may begin it, and
+// appends what is left where none does.
+func (s *dpor) insert(w *World, list *[]*branch) {
+	for len(s.plan) > 0 {
+		b, k := s.beginning(w, *list)
+		if b == nil {
+			s.graft(list)
+			return
+		}
+		if k >= 0 {
+			if p := &s.plan[k]; !p.last && !sameDraws(p.draws, b.draws) {
+				return // other values of it are explored anyway
+			}
+			s.plan = append(s.plan[:k], s.plan[k+1:]...)
+		}
+		if len(b.kids) == 0 {
+			return // everything behind it is explored
+		}
+		list = &b.kids
+	}
+}
+
+func (s *dpor) beginning(w *World, list []*branch) (*branch, int) {
+	for _, b := range list {
+		if k := s.begins(w, b.key, b.foot, b.exact); k != apart {
+			return b, k
+		}
+	}
+	return nil, 0
+}
+
+func sameDraws(d []drawing, values []uint64) bool {
+	if len(d) != len(values) {
+		return false
+	}
+	for i := range d {
+		if d[i].value != values[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// graft appends the plan as a branch of its own.
+func (s *dpor) graft(list *[]*branch) {
+	for i := range s.plan {
+		p := &s.plan[i]
+		b := &branch{}
+		if n := len(s.spare); n > 0 {
+			b, s.spare = s.spare[n-1], s.spare[:n-1]
+		}
+		b.key, b.exact = p.key, p.exact
+		b.foot, b.draws, b.kids = append(b.foot[:0], p.foot...), b.draws[:0], b.kids[:0]
+		for _, d := range p.draws {
+			b.draws = append(b.draws, d.value)
+		}
+		*list = append(*list, b)
+		list = &b.kids
+	}
+}
+
+// drop keeps a branch for another plan.
+func (s *dpor) drop(b *branch) {
+	if b == nil {
+		return
+	}
+	for _, k := range b.kids {
+		s.drop(k)
+	}
+	b.kids = b.kids[:0]
+	s.spare = append(s.spare, b)
+}
