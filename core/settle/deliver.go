@@ -27,6 +27,9 @@ func (r *Registry) Commit(id store.InstanceID, commit func() (end End, terminal 
 	}
 	defer r.Drop(e) // does nothing to an entry that was armed
 	end, terminal, err := commit()
+	if err == nil {
+		r.emit("Commit", e)
+	}
 	return r.told(e, end, terminal, err)
 }
 
@@ -38,6 +41,7 @@ func (r *Registry) Duplicate(scope *sched.Scope, id store.InstanceID, read Read)
 	}
 	defer r.Drop(e)
 	end, terminal, err := read(scope)
+	r.emit("Read", e, err == nil && terminal)
 	return r.told(e, end, terminal, err)
 }
 

@@ -33,7 +33,8 @@ import (
 //	Waits          Await only: for an outcome, at most its patience, with a look at durable state every poll.
 //	Hot path       Two short sections a deferred delivery; a delivery that is not deferred comes nowhere near.
 //
-// Spec tla/settle/Settle.tla · Model models/settle.go · Checks TestSimL5*, TestExhaustL5*, TestModelL5* ·
+// Spec tla/settle/Settle.tla · Model models/settle.go · Checks TestSimL5*, TestExhaustL5*, TestModelL5*,
+// TestTraceL5* ·
 // Mutants L5.*
 type Registry struct {
 	s    sched.Scheduler
@@ -49,6 +50,7 @@ type book struct {
 	first, last *Entry // all entries, oldest first
 	size        int
 	broken      error // the first violated invariant
+	tell        func(action string, e *Entry, args ...any)
 }
 
 type state uint8
@@ -99,6 +101,7 @@ func New(s sched.Scheduler, capacity int) *Registry {
 		s: s, mu: sched.NewMutex(s, "settle/guard"),
 		book: sched.NewCell(s, "settle/book", book{capacity: capacity, by: map[store.InstanceID][]*Entry{}}),
 	}
+	r.book.Edit().tell = r.emit
 	s.Own("L5", r, r.checkInvariants)
 	return r
 }
@@ -106,10 +109,12 @@ func New(s sched.Scheduler, capacity int) *Registry {
 // Register adds a pending entry. A full registry evicts its oldest armed entry; full of pending ones, it refuses with ErrFull.
 func (r *Registry) Register(id store.InstanceID) (*Entry, error) {
 	made := &Entry{instance: id, outcome: sched.NewWriteOnce[outcome](r.s, "settle/outcome")}
+	r.emit("Deliver", made, string(id))
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	b := r.book.Edit()
 	if b.closed {
+		r.emit("RefuseStopped", made)
 		return nil, ErrClosing
 	}
 	if b.size >= b.capacity {
@@ -118,11 +123,13 @@ func (r *Registry) Register(id store.InstanceID) (*Entry, error) {
 			oldest = oldest.next
 		}
 		if oldest == nil {
+			r.emit("RefuseFull", made, b.capacity)
 			return nil, fmt.Errorf("%w: %d, and none is known to have taken effect", ErrFull, b.size)
 		}
 		b.settle(oldest, outcome{refused: ErrEvicted})
 	}
 	b.add(made)
+	r.emit("Register", made, b.capacity)
 	return made, nil
 }
 
@@ -131,12 +138,13 @@ func (r *Registry) Arm(e *Entry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	b := r.book.Edit()
-	switch {
-	case e.state != pending: // the node stops: it was refused
-	case e.end != nil:
+	if e.state != pending {
+		return // the node stops: it was refused
+	}
+	e.state = armed
+	r.emit("Arm", e)
+	if e.end != nil {
 		b.settle(e, outcome{end: *e.end})
-	default:
-		e.state = armed
 	}
 }
 
@@ -146,6 +154,7 @@ func (r *Registry) Drop(e *Entry) {
 	defer r.mu.Unlock()
 	if b := r.book.Edit(); e.state == pending {
 		b.remove(e)
+		r.emit("Drop", e)
 	}
 }
 
@@ -202,7 +211,43 @@ func (b *book) settle(e *Entry, o outcome) {
 	if e.state != taken {
 		b.remove(e)
 	}
+	b.tell(settlement(o), e)
 	e.outcome.Set(o)
+}
+
+// settlement is the action of the specification by which an entry is settled.
+func settlement(o outcome) string {
+	switch {
+	case errors.Is(o.refused, ErrEvicted):
+		return "Evict"
+	case errors.Is(o.refused, ErrTimeout):
+		return "Timeout"
+	case errors.Is(o.refused, ErrClosing):
+		return "Stop"
+	default:
+		return "Poll"
+	}
+}
+
+// Held is an entry that a registry shows.
+type Held struct {
+	Entry *Entry
+	Armed bool
+}
+
+// Peek returns the entries of a simulated registry, oldest first, without being an operation: for what checks its events.
+func (r *Registry) Peek() (held []Held) {
+	for e := r.book.Peek().first; e != nil; e = e.next {
+		held = append(held, Held{e, e.state == armed})
+	}
+	return held
+}
+
+// emit reports an action of the specification on an entry.
+func (r *Registry) emit(action string, e *Entry, args ...any) {
+	if r.s.Traced() {
+		r.s.Emit(r, action, append([]any{e}, args...)...)
+	}
 }
 
 func (b *book) violated(id, format string, args ...any) {

@@ -9,6 +9,7 @@ import (
 	"github.com/millrace-dev/millrace/core/settle"
 	"github.com/millrace-dev/millrace/core/store"
 	"github.com/millrace-dev/millrace/sim"
+	spec "github.com/millrace-dev/millrace/tla/settle"
 )
 
 func TestMain(m *testing.M) { sim.Main(m) }
@@ -40,6 +41,7 @@ func newRig(w *sim.World, capacity int) *rig {
 		r.committed[id], r.terminal[id] = &committed, &terminal
 	}
 	w.Own(r.registry)
+	spec.Attach(w)
 	w.Finally(func() {
 		w.Require(r.registry.Held() == 0, "L5.left", "%d entries are held and everybody was answered", r.registry.Held())
 	})
@@ -94,12 +96,18 @@ func (r *rig) await(id store.InstanceID, a settle.Answer, p settle.Patience) (er
 	return err
 }
 
+// ends makes the end of an instance durable state, which the registry does not own.
+func (r *rig) ends(id store.InstanceID) {
+	r.terminal[id].Store(true)
+	r.Scheduler().Emit(r.registry, "Complete", string(id))
+}
+
 // finish ends an instance after the step that made it, on a lane that tells the registry, or elsewhere.
 func (r *rig) finish(id store.InstanceID, here bool) {
 	if _, err := r.committed[id].Wait(r.Scope()); err != nil {
 		return // it never began
 	}
-	r.terminal[id].Store(true)
+	r.ends(id)
 	if here {
 		r.registry.Ended(id, done)
 	}

@@ -13,35 +13,37 @@ import (
 // here or elsewhere, time passes early, commits fail and the node may stop. Each is answered once, and what it is told is
 // true.
 func TestSimL5SettledOnceWhateverRaces(t *testing.T) {
-	sim.Check(t, "L5/settled-once-whatever-races", func(w *sim.World) {
-		r := newRig(w, 2)
-		impatient := settle.Patience{Timeout: 2 * time.Second, Poll: time.Second}
-		for i := range 3 {
-			id := instances[i%2]
-			w.Go("delivery", func() {
-				err := r.deliver(id, w.Choose("commit fails", 4) == 0, impatient)
-				r.expect(err, errRefused, settle.ErrFull, settle.ErrEvicted, settle.ErrTimeout, settle.ErrClosing)
-			})
-		}
-		w.Go("duplicate", func() {
-			if _, err := r.committed["a"].Wait(w.Scope()); err != nil {
-				return
-			}
-			r.expect(r.duplicate("a", impatient), settle.ErrFull, settle.ErrEvicted, settle.ErrTimeout, settle.ErrClosing)
+	sim.Check(t, "L5/settled-once-whatever-races", settledOnceWhateverRaces, sim.Runs(1000), sim.EarlyTimeouts())
+}
+
+func settledOnceWhateverRaces(w *sim.World) {
+	r := newRig(w, 2)
+	impatient := settle.Patience{Timeout: 2 * time.Second, Poll: time.Second}
+	for i := range 3 {
+		id := instances[i%2]
+		w.Go("delivery", func() {
+			err := r.deliver(id, w.Choose("commit fails", 4) == 0, impatient)
+			r.expect(err, errRefused, settle.ErrFull, settle.ErrEvicted, settle.ErrTimeout, settle.ErrClosing)
 		})
+	}
+	w.Go("duplicate", func() {
+		if _, err := r.committed["a"].Wait(w.Scope()); err != nil {
+			return
+		}
+		r.expect(r.duplicate("a", impatient), settle.ErrFull, settle.ErrEvicted, settle.ErrTimeout, settle.ErrClosing)
+	})
+	for _, id := range instances {
+		w.Go("rest of "+string(id), func() { r.finish(id, w.Choose("here", 2) == 0) })
+	}
+	w.Go("patience of the begin", func() { // an instance may never begin
+		w.NoError(w.Scheduler().Sleep(w.Scope(), "long", time.Minute))
 		for _, id := range instances {
-			w.Go("rest of "+string(id), func() { r.finish(id, w.Choose("here", 2) == 0) })
+			r.committed[id].Set(false)
 		}
-		w.Go("patience of the begin", func() { // an instance may never begin
-			w.NoError(w.Scheduler().Sleep(w.Scope(), "long", time.Minute))
-			for _, id := range instances {
-				r.committed[id].Set(false)
-			}
-		})
-		if w.Choose("stops", 2) == 0 {
-			w.Go("stop", func() { r.registry.Close() })
-		}
-	}, sim.Runs(1000), sim.EarlyTimeouts())
+	})
+	if w.Choose("stops", 2) == 0 {
+		w.Go("stop", func() { r.registry.Close() })
+	}
 }
 
 // An instance ends on a node that this one never hears of. The comparison with durable state finds it.
@@ -62,25 +64,27 @@ func TestSimL5EndElsewhereIsFound(t *testing.T) {
 // A registry full of deliveries whose commits are under way refuses the newcomer before its commit; one that is known to have
 // taken effect makes room, and is told so.
 func TestSimL5FullOfPendingRefuses(t *testing.T) {
-	sim.Check(t, "L5/full-of-pending-refuses", func(w *sim.World) {
-		r := newRig(w, 1)
-		var first, second error
-		w.Go("first", func() { first = r.deliver("a", false, patient) })
-		w.Go("second", func() { second = r.deliver("b", false, patient) })
-		w.Go("rest", func() {
-			w.NoError(w.Scheduler().Sleep(w.Scope(), "rest", time.Second))
-			for _, id := range instances {
-				r.terminal[id].Store(true)
-				r.registry.Ended(id, done)
-			}
-		})
-		w.Join()
-		for _, err := range []error{first, second} {
-			r.expect(err, nil, settle.ErrFull, settle.ErrEvicted)
+	sim.Check(t, "L5/full-of-pending-refuses", fullOfPendingRefuses, sim.Runs(300))
+}
+
+func fullOfPendingRefuses(w *sim.World) {
+	r := newRig(w, 1)
+	var first, second error
+	w.Go("first", func() { first = r.deliver("a", false, patient) })
+	w.Go("second", func() { second = r.deliver("b", false, patient) })
+	w.Go("rest", func() {
+		w.NoError(w.Scheduler().Sleep(w.Scope(), "rest", time.Second))
+		for _, id := range instances {
+			r.ends(id)
+			r.registry.Ended(id, done)
 		}
-		w.Require(first == nil || second == nil, "L5.I3", "both were turned away: %v, %v", first, second)
-		r.prompt()
-	}, sim.Runs(300))
+	})
+	w.Join()
+	for _, err := range []error{first, second} {
+		r.expect(err, nil, settle.ErrFull, settle.ErrEvicted)
+	}
+	w.Require(first == nil || second == nil, "L5.I3", "both were turned away: %v, %v", first, second)
+	r.prompt()
 }
 
 // A timeout and the end of the instance race for one entry. Who comes first answers.

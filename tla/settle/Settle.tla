@@ -9,14 +9,14 @@
 (*   register (pending) -> commit -> arm -> told "deferred" -> taken        *)
 EXTENDS Naturals, FiniteSets
 
-CONSTANTS Replicas, Messages, MaxAttempts, Capacity, MaxCrashes, MaxTimeouts, MaxFailures, None
+CONSTANTS Replicas, Lanes, Messages, MaxAttempts, Capacity, MaxCrashes, MaxTimeouts, MaxFailures, None
 
 VARIABLES
   db,       \* message -> what the store says of its instance
   sent,     \* message -> attempts so far
   att,      \* attempt -> its state, its replica, how often it was settled
   reg,      \* replica -> entries of its registry
-  lane,     \* replica -> what its lane is doing
+  lane,     \* lane -> what it is doing; a replica has one here
   told,     \* attempts whose transport was told that the answer comes later
   budget
 
@@ -30,74 +30,92 @@ Init ==
   /\ sent = [m \in Messages |-> 0]
   /\ att = [a \in Attempts |-> [st |-> "none", r |-> None, settled |-> 0]]
   /\ reg = [r \in Replicas |-> {}]
-  /\ lane = [r \in Replicas |-> Idle]
+  /\ lane = [l \in Lanes |-> Idle]
   /\ told = {}
   /\ budget = [crash |-> MaxCrashes, timeout |-> MaxTimeouts, fail |-> MaxFailures]
 
+Home(l) == l   \* the replica of a lane
+
 Settle(f, a, v) == [f EXCEPT ![a].st = IF @ = "held" THEN v ELSE @, ![a].settled = @ + 1]
-To(r, at) == lane' = [lane EXCEPT ![r].at = at]
-Done(r) == lane' = [lane EXCEPT ![r] = Idle]
+To(l, at) == lane' = [lane EXCEPT ![l].at = at]
+Done(l) == lane' = [lane EXCEPT ![l] = Idle]
 Entries(r, a) == {e \in reg[r] : e.a = a}
 Without(r, a) == [reg EXCEPT ![r] = @ \ Entries(r, a)]
 Open(m) == \A k \in 1..MaxAttempts : att[<<m, k>>].st # "pos"
 
 \* The transport delivers; also while an older attempt is still held.
-Deliver(r, m) ==
-  /\ lane[r].at = "idle" /\ sent[m] < MaxAttempts /\ Open(m)
-  /\ IF sent[m] = 0 THEN TRUE ELSE att[<<m, sent[m]>>].st \in {"neg", "lost", "held"}
+Bring(l, m) ==
+  /\ lane[l].at = "idle" /\ sent[m] < MaxAttempts
   /\ sent' = [sent EXCEPT ![m] = @ + 1]
-  /\ att' = [att EXCEPT ![<<m, sent[m] + 1>>] = [st |-> "held", r |-> r, settled |-> 0]]
-  /\ lane' = [lane EXCEPT ![r] = [at |-> "register", a |-> <<m, sent[m] + 1>>]]
+  /\ att' = [att EXCEPT ![<<m, sent[m] + 1>>] = [st |-> "held", r |-> Home(l), settled |-> 0]]
+  /\ lane' = [lane EXCEPT ![l] = [at |-> "register", a |-> <<m, sent[m] + 1>>]]
   /\ UNCHANGED <<db, reg, told, budget>>
+Deliver(l, m) ==
+  /\ Open(m)
+  /\ IF sent[m] = 0 THEN TRUE ELSE att[<<m, sent[m]>>].st \in {"neg", "lost", "held"}
+  /\ Bring(l, m)
 
 Needed(m) == IF sent[m] = 0 THEN TRUE ELSE att[<<m, sent[m]>>].st \in {"neg", "lost"} /\ Open(m)
 
 \* Only an armed entry may be evicted, and whoever is evicted hears it. A registry full of pending ones refuses
 \* the newcomer before its commit.
 Evictable(e) == e.st = "armed"
+Full(r) == Cardinality(reg[r]) >= Capacity
 
-Register(r) ==
-  LET a == lane[r].a  entry == [a |-> a, st |-> "pending"]  victims == {e \in reg[r] : Evictable(e)} IN
-  /\ lane[r].at = "register"
-  /\ IF Cardinality(reg[r]) < Capacity
-     THEN reg' = [reg EXCEPT ![r] = @ \cup {entry}] /\ UNCHANGED att /\ To(r, "commit")
-     ELSE IF victims = {} THEN att' = Settle(att, a, "neg") /\ Done(r) /\ UNCHANGED reg
-     ELSE \E e \in victims :
-            /\ reg' = [reg EXCEPT ![r] = (@ \ {e}) \cup {entry}]
-            /\ att' = Settle(att, e.a, "neg") /\ To(r, "commit")
-  /\ UNCHANGED <<db, sent, told, budget>>
+Add(l) ==
+  /\ lane[l].at = "register" /\ To(l, "commit")
+  /\ reg' = [reg EXCEPT ![Home(l)] = @ \cup {[a |-> lane[l].a, st |-> "pending"]}]
+  /\ UNCHANGED <<db, sent, att, told, budget>>
+Register(l) == ~Full(Home(l)) /\ Add(l)
 
-Commit(r) ==
-  LET m == lane[r].a[1] IN
-  /\ lane[r].at = "commit"
-  /\ IF db[m] = "absent" THEN db' = [db EXCEPT ![m] = "running"] /\ To(r, "arm")
-     ELSE UNCHANGED db /\ To(r, "duplicate")
+Expel(r, e) ==
+  /\ e \in reg[r] /\ Evictable(e)
+  /\ reg' = [reg EXCEPT ![r] = @ \ {e}]
+  /\ att' = Settle(att, e.a, "neg")
+  /\ UNCHANGED <<db, sent, lane, told, budget>>
+Evict(l, e) == lane[l].at = "register" /\ Full(Home(l)) /\ Expel(Home(l), e)
+
+TurnAway(l) ==
+  /\ lane[l].at = "register"
+  /\ att' = Settle(att, lane[l].a, "neg") /\ Done(l)
+  /\ UNCHANGED <<db, sent, reg, told, budget>>
+RefuseFull(l) == Full(Home(l)) /\ (\A e \in reg[Home(l)] : ~Evictable(e)) /\ TurnAway(l)
+
+Commit(l) ==
+  LET m == lane[l].a[1] IN
+  /\ lane[l].at = "commit"
+  /\ IF db[m] = "absent" THEN db' = [db EXCEPT ![m] = "running"] /\ To(l, "arm")
+     ELSE UNCHANGED db /\ To(l, "duplicate")
   /\ UNCHANGED <<sent, att, reg, told, budget>>
 
 \* A definite failure takes the entry and refuses; if somebody has taken it, that one has settled.
-CommitFails(r) ==
-  LET a == lane[r].a IN
-  /\ lane[r].at = "commit" /\ db[a[1]] = "absent" /\ budget.fail > 0 /\ sent[a[1]] < MaxAttempts
-  /\ budget' = [budget EXCEPT !.fail = @ - 1]
+Fail(l) ==
+  LET a == lane[l].a  r == Home(l) IN
   /\ att' = IF Entries(r, a) = {} THEN att ELSE Settle(att, a, "neg")
   /\ reg' = Without(r, a)
-  /\ Done(r)
+  /\ Done(l)
+
+CommitFails(l) ==
+  LET a == lane[l].a IN
+  /\ lane[l].at = "commit" /\ db[a[1]] = "absent" /\ budget.fail > 0 /\ sent[a[1]] < MaxAttempts
+  /\ budget' = [budget EXCEPT !.fail = @ - 1]
+  /\ Fail(l)
   /\ UNCHANGED <<db, sent, told>>
 
 \* After registering, a duplicate reads the durable terminal state.
-Duplicate(r) ==
-  LET a == lane[r].a IN
-  /\ lane[r].at = "duplicate"
+Duplicate(l) ==
+  LET a == lane[l].a  r == Home(l) IN
+  /\ lane[l].at = "duplicate"
   /\ IF db[a[1]] = "terminal"
-     THEN /\ Done(r) /\ reg' = Without(r, a)
+     THEN /\ Done(l) /\ reg' = Without(r, a)
           /\ att' = IF Entries(r, a) # {} THEN Settle(att, a, "pos") ELSE att
-     ELSE To(r, "arm") /\ UNCHANGED <<att, reg>>
+     ELSE To(l, "arm") /\ UNCHANGED <<att, reg>>
   /\ UNCHANGED <<db, sent, told, budget>>
 
 \* The lane tells its transport to wait, unless the entry was taken meanwhile: then it says nothing.
-Arm(r) ==
-  LET a == lane[r].a IN
-  /\ lane[r].at = "arm" /\ Done(r)
+Arm(l) ==
+  LET a == lane[l].a  r == Home(l) IN
+  /\ lane[l].at = "arm" /\ Done(l)
   /\ IF Entries(r, a) = {} THEN UNCHANGED <<told, reg>>
      ELSE /\ told' = told \cup {a}
           /\ reg' = [reg EXCEPT ![r] = (@ \ Entries(r, a)) \cup {[a |-> a, st |-> "armed"]}]
@@ -122,27 +140,35 @@ Timeout(r, a) ==
   /\ reg' = Without(r, a) /\ att' = Settle(att, a, "neg")
   /\ UNCHANGED <<db, sent, lane, told>>
 
+\* A replica that stops refuses what it holds, whatever is known of it, and its lanes go on to their end.
+Stop(r, a) ==
+  /\ budget.crash > 0 /\ Entries(r, a) # {} /\ sent[a[1]] < MaxAttempts
+  /\ budget' = [budget EXCEPT !.crash = @ - 1]
+  /\ reg' = Without(r, a) /\ att' = Settle(att, a, "neg")
+  /\ UNCHANGED <<db, sent, lane, told>>
+
 Crash(r) ==
   /\ budget.crash > 0 /\ budget' = [budget EXCEPT !.crash = @ - 1]
   /\ \A a \in Attempts : att[a].st = "held" /\ att[a].r = r => sent[a[1]] < MaxAttempts
-  /\ reg' = [reg EXCEPT ![r] = {}] /\ Done(r)
+  /\ reg' = [reg EXCEPT ![r] = {}] /\ lane' = [l \in Lanes |-> IF Home(l) = r THEN Idle ELSE lane[l]]
   /\ att' = [a \in Attempts |-> IF att[a].st = "held" /\ att[a].r = r THEN [att[a] EXCEPT !.st = "lost"] ELSE att[a]]
   /\ UNCHANGED <<db, sent, told>>
 
-Work(r) == Register(r) \/ Commit(r) \/ Duplicate(r) \/ Arm(r)
+Work(l) == Register(l) \/ RefuseFull(l) \/ Commit(l) \/ Duplicate(l) \/ Arm(l) \/ \E e \in reg[Home(l)] : Evict(l, e)
 Next ==
-  \/ \E r \in Replicas :
-       \/ Register(r) \/ Commit(r) \/ Duplicate(r) \/ Arm(r) \/ CommitFails(r) \/ Crash(r)
-       \/ \E m \in Messages : Deliver(r, m)
-       \/ \E a \in Attempts : Poll(r, a) \/ Timeout(r, a)
+  \/ \E l \in Lanes :
+       \/ Register(l) \/ RefuseFull(l) \/ Commit(l) \/ Duplicate(l) \/ Arm(l) \/ CommitFails(l)
+       \/ \E e \in reg[Home(l)] : Evict(l, e)
+       \/ \E m \in Messages : Deliver(l, m)
+  \/ \E r \in Replicas : Crash(r) \/ \E a \in Attempts : Poll(r, a) \/ Timeout(r, a) \/ Stop(r, a)
   \/ \E m \in Messages : Complete(m)
 
 Spec == Init /\ [][Next]_vars
-\* Timeout, eviction, crash and failure are not fair: settling must not depend on them.
+\* Timeout, stop, crash and failure are not fair: settling must not depend on them.
 FairSpec ==
   /\ Spec
-  /\ \A r \in Replicas : WF_vars(Work(r)) /\ \A a \in Attempts : WF_vars(Poll(r, a))
-  /\ \A m \in Messages : SF_vars(\E r \in Replicas : Needed(m) /\ Deliver(r, m)) /\ WF_vars(Complete(m))
+  /\ \A l \in Lanes : WF_vars(Work(l)) /\ \A r \in Replicas, a \in Attempts : WF_vars(Poll(r, a))
+  /\ \A m \in Messages : SF_vars(\E l \in Lanes : Needed(m) /\ Deliver(l, m)) /\ WF_vars(Complete(m))
 
 TypeOK ==
   /\ \A m \in Messages : db[m] \in {"absent", "running", "terminal"} /\ sent[m] \in 0..MaxAttempts
