@@ -4,8 +4,10 @@ import "slices"
 
 // surw is the selectively uniform random walk of Zhao et al. (ASPLOS 2025). It picks one shared object for an execution and
 // samples the orders of the operations on it uniformly: an intended task is drawn, weighted by how many of these
-// operations each task has left, and only that one may perform the next. Everything else is a random walk. With
-// selective false every operation counts: the uniform special case, URW.
+// operations each task, and what it will start, has left, and only that one may perform the next. Everything else is a random walk. With
+// selective false every operation on an object counts: the uniform special case, URW. Steps without an object (a yield, the start
+// and the end of a task) never count: weighted like the others, what starts tasks would hold all the weight, and early tasks would
+// end before late ones begin.
 //
 // Both rest on counts of an earlier, random execution. Where those are wrong the walk is less uniform, never stuck.
 type surw struct {
@@ -61,7 +63,7 @@ func (p *profile) finish() {
 func (p *profile) weight(key, object uint64, all bool) int {
 	n := 0
 	for o, k := range p.ops[key] {
-		if all || o == object {
+		if all && o != 0 || o == object {
 			n += k
 		}
 	}
@@ -129,12 +131,7 @@ func (s *surw) born(parent, t *task) {
 }
 
 func (s *surw) pick(w *World, n int) int {
-	i := 0
-	if s.selective {
-		i = s.selected(w, n)
-	} else {
-		i = s.weighted(w, n)
-	}
+	i := s.selected(w, n)
 	if t := w.candidate(i); t != nil && s.counted(t) {
 		s.left[t] = max(s.left[t]-1, 0)
 		s.intended = nil
@@ -142,7 +139,10 @@ func (s *surw) pick(w *World, n int) int {
 	return i
 }
 
-func (s *surw) counted(t *task) bool { return !s.selective || t.h != nil && s.keys.of(t.h) == s.object }
+// counted reports whether what a task does next is one of the operations whose orders are sampled.
+func (s *surw) counted(t *task) bool {
+	return t.h != nil && (!s.selective || s.keys.of(t.h) == s.object)
+}
 
 // selected is a random walk among those that may go on.
 func (s *surw) selected(w *World, n int) int {
@@ -193,30 +193,6 @@ func (s *surw) draftFrom(w *World) *task {
 		}
 	}
 	return nil
-}
-
-// weighted draws a candidate by the operations that it has left.
-func (s *surw) weighted(w *World, n int) int {
-	total := 0
-	for i := range n {
-		total += s.weightOf(w.candidate(i))
-	}
-	k := s.rng.below(total)
-	for i := range n {
-		x := s.weightOf(w.candidate(i))
-		if k < x {
-			return i
-		}
-		k -= x
-	}
-	return n - 1
-}
-
-func (s *surw) weightOf(t *task) int {
-	if t == nil {
-		return 1
-	}
-	return max(s.left[t], 1)
 }
 
 func (s *surw) draw(_ *World, n uint64) uint64 { return s.rng.draw(n) }

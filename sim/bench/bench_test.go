@@ -115,6 +115,7 @@ func TestSCTBarsOfTheStrategies(t *testing.T) {
 		{"CS/reorder_10", "surw", 60},
 		{"CS/twostage_20", "surw", 60},
 		{"CS/reorder_20", "urw", 100},
+		{"CS/reorder_10", "urw", 250},
 		{"CS/twostage", "pos", 60},
 	} {
 		row, err := find(c.program, bodies[c.program], c.strategy, 10, 1000)
