@@ -37,9 +37,11 @@ func (e *Engine) transact(l *laneState, t *transaction) laneStep {
 
 // commit runs the transaction until it is decided, and answers. An on-complete delivery is registered before and armed after it.
 func (e *Engine) commit(l *laneState, t *transaction) reply {
+	began := e.s.Now()
 	run := func() (end settle.End, terminal bool, err error) {
 		if err = e.decide(l, t); err == nil {
 			end, terminal = e.committed(t)
+			e.observeCommit(l, t, began, terminal)
 		}
 		return end, terminal, err
 	}

@@ -101,7 +101,7 @@ func (e *Engine) makeOwners(scope *sched.Scope, p Parts) error {
 		committer := step.NewCommitter(e.s, p.Store, owner)
 		e.lanes = append(e.lanes, &laneState{id: id, owner: owner, committer: committer, claims: claim.New(e.s, p.Store, committer, owner)})
 	}
-	if e.router, err = lane.NewRouter(e.s, lane.Options{Lanes: e.options.Lanes, Queue: e.options.Queue}, e.prepare); err != nil {
+	if e.router, err = lane.NewRouter(e.s, lane.Options{Lanes: e.options.Lanes, Queue: e.options.Queue}, e.observed); err != nil {
 		return err
 	}
 	timers := e.options.Timers

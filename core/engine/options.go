@@ -105,6 +105,8 @@ type Options struct {
 	Dropped func(message, key string)
 	// TaskPoll is how often a worker that waits for tasks looks for what another replica offers. 1 ms … 1 min. Default 1 s.
 	TaskPoll time.Duration
+	// Observer is told what lanes do, for metrics. Nil: nobody is told.
+	Observer Observer
 }
 
 // Validate returns every field that is out of its range, joined.

@@ -9,6 +9,7 @@ import (
 	"github.com/millrace-dev/millrace/core/engine"
 	"github.com/millrace-dev/millrace/core/flow"
 	"github.com/millrace-dev/millrace/core/graph"
+	"github.com/millrace-dev/millrace/core/lane"
 	"github.com/millrace-dev/millrace/core/mail"
 	"github.com/millrace-dev/millrace/core/record"
 	"github.com/millrace-dev/millrace/core/sched"
@@ -21,6 +22,7 @@ const inboxKeep = 24 * time.Hour
 // flows is the execution plane of a node: the engine and what brings deliveries to it.
 type flows struct {
 	engine   *engine.Engine
+	lanes    *laneMetrics
 	channels []*channel
 	emits    map[string]*emitter
 }
@@ -69,6 +71,13 @@ func (n *Node) startFlows() error {
 		Journal: n.pkg.Node.Journal,
 		Dropped: func(message, key string) { n.log.Warn("thrown message met nobody", "message", message, "key", key) },
 	}
+	n.flows.lanes = n.metrics.newLaneMetrics(n.s, max(n.pkg.Node.Lanes, lane.DefaultLanes), func(id int) int {
+		if n.flows.engine == nil {
+			return 0
+		}
+		return n.flows.engine.Queued(id)
+	})
+	o.Observer = n.flows.lanes
 	var err error
 	n.flows.engine, err = engine.New(n.s, n.flowing, o, engine.Parts{
 		Store: n.store, Package: deployment, Handlers: n.handlers(), Send: n.send,

@@ -11,11 +11,17 @@ type health struct {
 	Why    []string `json:"why,omitempty"`
 }
 
-// livez fails when the node cannot go on: whoever watches it should restart it.
+// livez fails when the node cannot go on, or a lane of it does not, which it names: whoever watches it should restart it.
 func (n *Node) livez(w http.ResponseWriter, _ *http.Request) {
 	if why, ok := n.ended.Get(); ok {
 		reply(w, http.StatusServiceUnavailable, health{"ended", []string{why.Error()}})
 		return
+	}
+	if n.flows != nil && n.flows.lanes != nil {
+		if dead := n.flows.lanes.dead(n.opts.deadLane); len(dead) > 0 {
+			reply(w, http.StatusServiceUnavailable, health{"dead lane", dead})
+			return
+		}
 	}
 	reply(w, http.StatusOK, health{Status: "live"})
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
@@ -33,9 +34,10 @@ type Options struct {
 	// Failpoint is called at the named points of a commit; crash tests end the process there. Nil: nothing.
 	Failpoint func(point string)
 
-	// What tests replace: the store's file system (nil is the system's) and the measure of free space.
+	// What tests replace: the store's file system (nil is the system's), the measure of free space, when a lane counts as dead.
 	storeFS  vfs.FS
 	diskFree func(*Node) (uint64, error)
+	deadLane time.Duration // 0: deadLane
 }
 
 // Validate joins every fault of the options.
@@ -71,6 +73,9 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.Failpoint == nil {
 		o.Failpoint = func(string) {}
+	}
+	if o.deadLane == 0 {
+		o.deadLane = deadLane
 	}
 	if o.diskFree == nil {
 		o.diskFree = func(n *Node) (uint64, error) { return n.engine.DiskFree() }
