@@ -28,6 +28,7 @@ type fleet struct {
 	replicas []*replica
 	requests []engine.Delivery // what travels is the number of a request
 	outer    sched.WaitGroup   // tasks outside of the replicas
+	reverted bool              // the store has lost commits that were not durable
 }
 
 // replica is one node of the fleet, through its lives.
@@ -102,7 +103,8 @@ func (r *replica) crash() {
 	r.running = nil
 }
 
-// stop closes the replica's engine. When that has returned no claim of it is left: whoever comes next starts at once.
+// stop closes the replica's engine. When that has returned no claim of it is left: whoever comes next starts at once. A free is not
+// made durable, so a crash of the store may bring its claim back, for the sweep to find.
 func (r *replica) stop() {
 	for range 60 { // it may be starting
 		if r.running != nil {
@@ -121,7 +123,9 @@ func (r *replica) stop() {
 		closed.Send(struct{}{})
 	})
 	closed.Receive()
-	f.unclaimed(r.name)
+	if !f.reverted {
+		f.unclaimed(r.name)
+	}
 }
 
 // serve answers one message, if there is an answer. What it says is true at the moment it leaves.
@@ -232,7 +236,7 @@ func (f *fleet) strike(r *replica) {
 		r.stop()
 		r.up()
 	case 3: // the store loses what it had not made durable
-		f.engine.Crash()
+		f.reverted = f.engine.Crash() > 0 || f.reverted
 	default: // one sleeps while another dies
 		other := f.any()
 		if other == r {
