@@ -67,6 +67,9 @@ func (s *Step) validateLists(faults *faults) {
 		faults.value("inbox.reply", s.Inbox.Reply)
 		faults.moment("inbox.expires", s.Inbox.Expires)
 	}
+	if s.Expect != nil {
+		faults.rows([]Row{*s.Expect})
+	}
 	faults.count("forget", len(s.Forget))
 	for i, r := range s.Forget {
 		faults.when(r.Owner != s.Claim.Owner, "forget[%d]: a record of another owner", i)
@@ -94,6 +97,14 @@ func ValidateGroup(steps []*Step) error {
 // ValidateRows reports every rule that rows of a Write break, joined.
 func ValidateRows(rows []Row) error {
 	var faults faults
+	faults.rows(rows)
+	return faults.join("rows")
+}
+
+// ValidateWriteIf reports every rule that the arguments of a WriteIf break, joined.
+func ValidateWriteIf(expect Row, rows []Row) error {
+	var faults faults
+	faults.rows([]Row{expect})
 	faults.rows(rows)
 	return faults.join("rows")
 }

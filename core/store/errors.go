@@ -13,6 +13,8 @@ var (
 	ErrDuplicate = errors.New("store: delivery already took effect")
 	// ErrAlias: the step binds a correlation key that an open wait holds.
 	ErrAlias = errors.New("store: correlation key is held by another wait")
+	// ErrSuperseded: a row that the operation rests on has another value by now.
+	ErrSuperseded = errors.New("store: superseded")
 	// ErrNotFound: there is no such row.
 	ErrNotFound = errors.New("store: not found")
 	// ErrInvalid: the arguments break a rule of this package; the text names the field.

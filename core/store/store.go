@@ -99,6 +99,12 @@ type Reads interface {
 	// Receipt returns what the inbox remembers of a delivery, or ErrNotFound with a ticket.
 	Receipt(scope *sched.Scope, d Delivery) (Receipt, Ticket, error)
 
+	// Pins lists running instances and their deployments by instance, after the given one, at most limit.
+	Pins(scope *sched.Scope, after InstanceID, limit int) ([]Pin, Ticket, error)
+
+	// PinOf returns what an instance is pinned to, ended or not, or ErrNotFound.
+	PinOf(scope *sched.Scope, id InstanceID) (Pin, Ticket, error)
+
 	// Timers lists timers after the given one with Due at or before until, by (due, instance, generation), at
 	// most limit.
 	Timers(scope *sched.Scope, after Timer, until time.Time, limit int) ([]Timer, Ticket, error)
@@ -118,6 +124,10 @@ type Outbox interface {
 type Spaces interface {
 	// Write applies all rows in one atomic commit and returns when it is durable.
 	Write(scope *sched.Scope, rows []Row) (Ticket, error)
+
+	// WriteIf is Write when the row that expect names has its very value, or with expect.Delete is absent. ErrSuperseded:
+	// it is not so, and nothing was written.
+	WriteIf(scope *sched.Scope, expect Row, rows []Row) (Ticket, error)
 
 	// Row returns one row, or ErrNotFound with a ticket. An expired row is there until it is removed.
 	Row(scope *sched.Scope, space, key string) (Row, Ticket, error)

@@ -158,6 +158,13 @@ type Row struct {
 	Delete  bool      // the row is removed instead
 }
 
+// Pin says what a running instance is pinned to.
+type Pin struct {
+	Instance   InstanceID
+	Deployment string
+	Flow       string
+}
+
 // Step is one transaction of L6. All of it commits, or nothing of it.
 //
 // A commit releases the claim and raises the epoch; a step that goes on takes a new claim. Within the transaction
@@ -179,6 +186,9 @@ type Step struct {
 
 	Close []uint64 // generations; closing one that is not open is ErrConflict
 	Open  []Wait   // generations above Instance.Generation, rising
+
+	// Expect is a row that must have this very value, or ErrSuperseded: what the step rests on beyond its instance. Nil: nothing.
+	Expect *Row
 
 	Inbox  *Receipt   // with a Delivery; Cause and Instance are filled in
 	Outbox []Emission // Target and Payload; the commit numbers them

@@ -15,6 +15,7 @@ var refusals = map[string]error{
 	"MR002": store.ErrDuplicate,
 	"MR003": store.ErrConflict,
 	"MR004": store.ErrConflict,
+	"MR005": store.ErrSuperseded,
 }
 
 // violations are what a violated key means.

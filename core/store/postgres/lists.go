@@ -38,6 +38,7 @@ type lists struct {
 	oldCause, oldReplica               [][]byte
 	oldLane, oldIncarnation            []int64
 	rows                               rowLists
+	space, name, value                 [][]byte // expected rows
 }
 
 // newLists takes the steps in the order of their instances, so that two transactions lock rows in one order.
@@ -55,6 +56,9 @@ func newLists(steps []*store.Step) *lists {
 			l.forget(r)
 		}
 		rows = append(rows, st.Rows...)
+		if e := st.Expect; e != nil {
+			l.space, l.name, l.value = append(l.space, name(e.Space)), append(l.name, name(e.Key)), append(l.value, expectedValue(*e))
+		}
 	}
 	l.rows.add(rows)
 	return l
@@ -134,7 +138,19 @@ func (l *lists) args() []any {
 // commitArgs is the number of parameters of commit_steps.
 const commitArgs = 48
 
-var sqlCommit = "select commit_steps(" + placeholders(commitArgs) + ")"
+var (
+	sqlCommit = "select commit_steps(" + placeholders(commitArgs) + ")"
+	// One statement is one transaction, also where steps rest on more than their instances.
+	sqlCommitIf = "select expect_rows($49, $50, $51), commit_steps(" + placeholders(commitArgs) + ")"
+)
+
+// statement returns the statement of the transaction and its arguments.
+func (l *lists) statement() (string, []any) {
+	if len(l.name) == 0 {
+		return sqlCommit, l.args()
+	}
+	return sqlCommitIf, append(l.args(), l.space, l.name, l.value)
+}
 
 // placeholders returns $1, $2, … of n parameters.
 func placeholders(n int) string {

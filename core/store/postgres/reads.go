@@ -169,6 +169,63 @@ func (s *Store) Write(scope *sched.Scope, rows []store.Row) (store.Ticket, error
 	return durable, nil
 }
 
+// expectedValue is a row's value; null stands for its absence.
+func expectedValue(r store.Row) []byte {
+	if r.Delete {
+		return nil
+	}
+	return raw(r.Value)
+}
+
+// WriteIf implements [store.Spaces].
+func (s *Store) WriteIf(scope *sched.Scope, expect store.Row, rows []store.Row) (store.Ticket, error) {
+	err := store.ValidateWriteIf(expect, rows)
+	if err == nil {
+		var l rowLists
+		l.add(rows)
+		_, err = s.write(scope, "select write_rows_if($1, $2, $3, $4, $5, $6, $7, $8, $9)", append([]any{name(expect.Space), name(expect.Key), expectedValue(expect)}, l.args()...)...)
+	}
+	if err != nil {
+		return durable, fmt.Errorf("write rows: %w", err)
+	}
+	return durable, nil
+}
+
+const sqlPins = "select id, deployment, flow from instances where status = 2 and id > $1 order by id limit $2"
+
+// Pins implements [store.Reads].
+func (s *Store) Pins(scope *sched.Scope, after store.InstanceID, limit int) (pins []store.Pin, t store.Ticket, err error) {
+	if err = store.ValidateScan(limit); err != nil {
+		return nil, durable, err
+	}
+	err = s.read(scope, sqlPins, func(r pgx.Rows) error {
+		p, err := readPin(r)
+		pins = append(pins, p)
+		return err
+	}, name(after), limit)
+	if err != nil {
+		return nil, durable, fmt.Errorf("list pins: %w", err)
+	}
+	return pins, durable, nil
+}
+
+func readPin(r pgx.Rows) (store.Pin, error) {
+	var id, deployment, flow []byte
+	err := r.Scan(&id, &deployment, &flow)
+	return store.Pin{Instance: store.InstanceID(id), Deployment: string(deployment), Flow: string(flow)}, err
+}
+
+// PinOf implements [store.Reads].
+func (s *Store) PinOf(scope *sched.Scope, id store.InstanceID) (p store.Pin, t store.Ticket, err error) {
+	found := false
+	err = s.read(scope, "select id, deployment, flow from instances where id = $1 and status >= 2", func(r pgx.Rows) (err error) {
+		p, err = readPin(r)
+		found = true
+		return err
+	}, name(id))
+	return p, durable, wrap(notFound(err, found), "read pin", id)
+}
+
 func readRow(r pgx.Rows, space string) (store.Row, error) {
 	var key []byte
 	var expires int64

@@ -75,9 +75,9 @@ func (s *Store) CommitAll(scope *sched.Scope, steps []*store.Step) (store.Ticket
 	if err := store.ValidateGroup(steps); err != nil {
 		return durable, err
 	}
-	l := newLists(steps)
+	sql, args := newLists(steps).statement()
 	s.options.Failpoint(store.PointBeforeApply)
-	if _, err := s.write(scope, sqlCommit, l.args()...); err != nil {
+	if _, err := s.write(scope, sql, args...); err != nil {
 		return durable, err
 	}
 	s.options.Failpoint(store.PointAfterSync)

@@ -1,6 +1,8 @@
 package step
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 
 	"github.com/millrace-dev/millrace/core/claim"
@@ -10,9 +12,9 @@ import (
 
 // The step transaction (L6): everything that a step changes is one commit of the engine.
 //
-//	assert claim ──▶ assert inbox key ──▶ close waits ──▶ open waits ──▶ write row, record, outbox, rows
-//	     │                  │                  │               │
-//	 ErrFenced         ErrDuplicate       ErrConflict       ErrAlias        a refusal writes nothing
+//	assert claim ──▶ assert expected row ──▶ assert inbox key ──▶ close waits ──▶ open waits ──▶ write row, record, outbox, rows
+//	     │                   │                    │               │               │
+//	 ErrFenced         ErrSuperseded        ErrDuplicate     ErrConflict       ErrAlias        a refusal writes nothing
 //
 // Invariants, true of every visible state, and so of every prefix that a crash may leave:
 //
@@ -58,7 +60,7 @@ type commit struct {
 
 func (c *commit) run() error {
 	for _, part := range []func() error{
-		c.assertClaim, c.assertInbox, c.readBody, c.closeWaits, c.openWaits, c.writeRows,
+		c.assertClaim, c.assertExpected, c.assertInbox, c.readBody, c.closeWaits, c.openWaits, c.writeRows,
 	} {
 		if err := part(); err != nil {
 			return err
@@ -85,6 +87,27 @@ func (c *commit) assertClaim() error {
 	}
 	c.head, err = edge(h, c.step.Claim, c.step.Status)
 	return err
+}
+
+// assertExpected reads, in the commit section, the row that the step rests on.
+func (c *commit) assertExpected() error {
+	if c.step.Expect == nil {
+		return nil
+	}
+	return expected(c.tx, *c.step.Expect)
+}
+
+// expected refuses when a row does not have the value that it is given with, or with Delete is there.
+func expected(v View, want store.Row) error {
+	r, err := getRow(v, want.Space, want.Key)
+	absent := errors.Is(err, store.ErrNotFound)
+	switch {
+	case err != nil && !absent:
+		return err
+	case absent != want.Delete, !absent && !bytes.Equal(r.Value, want.Value):
+		return fmt.Errorf("row %q of space %q: %w", want.Key, want.Space, store.ErrSuperseded)
+	}
+	return nil
 }
 
 // assertInbox is what makes check and write of a delivery one step: it reads in the commit section. A duplicate
@@ -337,6 +360,26 @@ func (s *Store) Write(scope *sched.Scope, rows []store.Row) (store.Ticket, error
 		return 0, fmt.Errorf("write rows: %w", err)
 	}
 	t, err := s.engine.Update(scope, "write", true, func(tx Tx) error {
+		for _, r := range rows {
+			setRow(tx, r)
+		}
+		return nil
+	})
+	if err != nil {
+		return t, fmt.Errorf("write rows: %w", err)
+	}
+	return t, nil
+}
+
+// WriteIf implements [store.Spaces].
+func (s *Store) WriteIf(scope *sched.Scope, expect store.Row, rows []store.Row) (store.Ticket, error) {
+	if err := store.ValidateWriteIf(expect, rows); err != nil {
+		return 0, fmt.Errorf("write rows: %w", err)
+	}
+	t, err := s.engine.Update(scope, "write", true, func(tx Tx) error {
+		if err := expected(tx, expect); err != nil {
+			return err
+		}
 		for _, r := range rows {
 			setRow(tx, r)
 		}

@@ -71,6 +71,50 @@ func (s *Store) Timers(scope *sched.Scope, after store.Timer, until time.Time, l
 	return timers, t, nil
 }
 
+// Pins implements [store.Reads].
+func (s *Store) Pins(scope *sched.Scope, after store.InstanceID, limit int) (pins []store.Pin, t store.Ticket, err error) {
+	if err = store.ValidateScan(limit); err != nil {
+		return nil, 0, err
+	}
+	t, err = s.engine.View(scope, "pins", func(v View) error {
+		var broken error
+		err := Heads(v, after, func(h store.Head) bool {
+			if h.Status != store.Running {
+				return true
+			}
+			p, err := pinOf(v, h.Instance)
+			pins, broken = append(pins, p), err
+			return err == nil && len(pins) < limit
+		}, func() {})
+		return errors.Join(err, broken)
+	})
+	if err != nil {
+		return nil, t, fmt.Errorf("list pins: %w", err)
+	}
+	return pins, t, nil
+}
+
+func pinOf(v View, id store.InstanceID) (store.Pin, error) {
+	b, err := getBody(v, id)
+	return store.Pin{Instance: id, Deployment: b.deployment, Flow: b.flow}, err
+}
+
+// PinOf implements [store.Reads].
+func (s *Store) PinOf(scope *sched.Scope, id store.InstanceID) (p store.Pin, t store.Ticket, err error) {
+	t, err = s.engine.View(scope, "pin", func(v View) error {
+		h, err := getHead(v, id)
+		switch {
+		case err != nil:
+			return err
+		case h.Status == store.Absent, h.Status == store.Void:
+			return store.ErrNotFound
+		}
+		p, err = pinOf(v, id)
+		return err
+	})
+	return p, t, wrap(err, "read pin", id)
+}
+
 // Emissions implements [store.Outbox].
 func (s *Store) Emissions(scope *sched.Scope, after store.Emission, limit int) (out []store.Emission, t store.Ticket, err error) {
 	if err = store.ValidateScan(limit); err != nil {

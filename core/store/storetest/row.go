@@ -99,6 +99,66 @@ func rowsWritten(f *fixture) {
 	f.durable(f.st.Visible())
 }
 
+// A write rests on the value of a row, or on its absence; so does a step.
+func rowsExpected(f *fixture) {
+	writeIf := func(expect store.Row, value string) error {
+		_, err := f.st.WriteIf(f.scope, expect, []store.Row{{Space: "s", Key: "k", Value: []byte(value)}, {Space: "s", Key: "also", Value: []byte(value)}})
+		return err
+	}
+	absent := store.Row{Space: "s", Key: "k", Delete: true}
+	is := func(value string) store.Row { return store.Row{Space: "s", Key: "k", Value: []byte(value)} }
+	f.is(writeIf(is("1"), "0"), store.ErrSuperseded)
+	f.ok(writeIf(absent, "1"))
+	f.is(writeIf(absent, "2"), store.ErrSuperseded)
+	f.is(writeIf(is("0"), "2"), store.ErrSuperseded)
+	f.ok(writeIf(is("1"), "2"))
+	rows, _, err := f.st.Rows(f.scope, "s", "", 10)
+	f.ok(err)
+	f.same(rows, []store.Row{{Space: "s", Key: "also", Value: []byte("2")}, is("2")})
+	f.is(writeIf(store.Row{Space: "s"}, "3"), store.ErrInvalid)
+
+	st := f.spawning("x")
+	old := is("1")
+	st.Expect = &old
+	_, err = f.st.Commit(f.scope, st)
+	f.is(err, store.ErrSuperseded)
+	now := is("2")
+	st = f.spawning("x")
+	st.Expect = &now
+	_, err = f.st.Commit(f.scope, st)
+	f.ok(err)
+}
+
+// Who is pinned to what can be listed while it runs, and asked of who has ended.
+func pinsListed(f *fixture) {
+	for _, id := range []store.InstanceID{"a", "b", "c"} {
+		st := f.spawning(id)
+		st.Deployment = "d-" + string(id)
+		if id == "b" {
+			st.Status = store.Completed
+		}
+		_, err := f.st.Commit(f.scope, st)
+		f.ok(err)
+	}
+	pin := func(id string) store.Pin {
+		return store.Pin{Instance: store.InstanceID(id), Deployment: "d-" + id, Flow: "order"}
+	}
+	pins, t, err := f.st.Pins(f.scope, "", 10)
+	f.ok(err)
+	f.durable(t)
+	f.same(pins, []store.Pin{pin("a"), pin("c")})
+	pins, _, err = f.st.Pins(f.scope, "a", 1)
+	f.ok(err)
+	f.same(pins, []store.Pin{pin("c")})
+	one, _, err := f.st.PinOf(f.scope, "b")
+	f.ok(err)
+	f.same(one, pin("b"))
+	_, _, err = f.st.PinOf(f.scope, "nobody")
+	f.is(err, store.ErrNotFound)
+	_, _, err = f.st.Pins(f.scope, "", 0)
+	f.is(err, store.ErrInvalid)
+}
+
 func rowsExpire(f *fixture) {
 	_, err := f.st.Write(f.scope, []store.Row{
 		{Space: "s", Key: "a", Expires: noon},

@@ -43,6 +43,8 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"collect takes terminal rows only", collectTerminal},
 		{"vacate makes room for a forgotten delivery only", vacateForgotten},
 		{"rows are written, read, listed and deleted", rowsWritten},
+		{"a write rests on a row", rowsExpected},
+		{"pins are listed", pinsListed},
 		{"rows expire", rowsExpire},
 		{"receipts expire", receiptsExpire},
 		{"incarnations are never reused", incarnations},
