@@ -25,7 +25,7 @@ func (f *Flip[D]) Activate(scope *sched.Scope, d Deployment[D], decide Decide[D]
 	c := f.begin("Begin", know, d)
 	err := f.tell(scope, c)
 	if err == nil {
-		next := now.activated(d)
+		next := now.With(d)
 		if err = decide(next); err == nil {
 			f.publish("Publish", next)
 			return next, nil

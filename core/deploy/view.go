@@ -32,8 +32,8 @@ func (v *View[D]) Find(id string) (d Deployment[D], found bool) {
 	return d, false
 }
 
-// activated is the view after d became active. One that drains may come back: that is a rollback.
-func (v *View[D]) activated(d Deployment[D]) *View[D] {
+// With is the view after d became active. One that drains may come back: that is a rollback.
+func (v *View[D]) With(d Deployment[D]) *View[D] {
 	next := &View[D]{Number: v.Number + 1, Active: d}
 	for _, x := range v.All() {
 		if x.ID != d.ID {

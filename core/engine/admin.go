@@ -50,7 +50,13 @@ func (e *Engine) once(scope *sched.Scope, id store.InstanceID, in flow.Input) (R
 }
 
 func (e *Engine) straight(scope *sched.Scope, id store.InstanceID, in flow.Input) (reply, error) {
-	r, err := e.router.Straight(scope, string(id), &request{instance: id, input: in})
+	var r reply
+	err := e.whileMoving(scope, func(*routes) (err error) {
+		if r, err = e.router.Straight(scope, string(id), &request{instance: id, input: in}); errors.Is(r.err, errMoved) {
+			return r.err
+		}
+		return err
+	})
 	switch {
 	case err != nil:
 		return reply{}, err
@@ -107,7 +113,7 @@ func (e *Engine) fire(scope *sched.Scope, t store.Timer) timer.Outcome {
 
 // call runs a handler for a service task.
 func (e *Engine) call(c flow.Call) (*feel.Context, error) {
-	h := e.catalog.handlers[c.Type]
+	h := e.handlers[c.Type]
 	if h == nil {
 		return nil, flow.ErrNoHandler
 	}

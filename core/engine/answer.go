@@ -33,6 +33,12 @@ func (e *Engine) unmatched(l *laneState, q *request, message Message) laneStep {
 	if q.channel.Buffer > 0 && q.flow != "" {
 		return laneStep{Commit: func() laneAnswer { return laneAnswer{Reply: e.keep(l, q, message)} }}
 	}
+	if err := e.current(e.work, q.seen); err != nil {
+		if errors.Is(err, errMoved) {
+			return at(again(err))
+		}
+		return at(failed(err))
+	}
 	if err := e.inbox.Absent(e.work); err != nil {
 		return at(failed(fmt.Errorf("%w: %w", ErrStore, err)))
 	}

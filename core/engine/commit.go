@@ -91,6 +91,8 @@ func (e *Engine) uncommitted(l *laneState, t *transaction, err error) reply {
 		return failed(fmt.Errorf("%w: %w", ErrUndecided, err))
 	case errors.Is(err, store.ErrDuplicate):
 		return e.duplicate(t.q, t.instance)
+	case errors.Is(err, store.ErrSuperseded):
+		return again(fmt.Errorf("%w: %w", errMoved, err))
 	case errors.Is(err, store.ErrFenced), errors.Is(err, store.ErrConflict):
 		return again(err)
 	case errors.Is(err, store.ErrInvalid) && t.q.attempt != nil:
@@ -144,6 +146,7 @@ func (e *Engine) storeStep(t *transaction) (*store.Step, error) {
 	}
 	if t.inbox {
 		st.Inbox = t.q.receipt(e.s.Now())
+		st.Expect = e.expectation(t.q.seen)
 	}
 	return st, nil
 }

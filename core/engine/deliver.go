@@ -15,13 +15,43 @@ import (
 // lane, between attempts, and, on a channel that answers on completion, for the end of the instance. An error is no answer:
 // the message must be brought again, under the same id. scope bounds the wait, not the effect.
 func (e *Engine) Deliver(scope *sched.Scope, d Delivery) (Reply, error) {
-	ch := e.catalog.channels[d.Channel]
-	if ch == nil {
+	var all Reply
+	err := e.whileMoving(scope, func(r *routes) (err error) {
+		all, err = e.deliverBy(scope, r, d)
+		return err
+	})
+	return all, err
+}
+
+// whileMoving does something by the present routes, and again by others when the deployments changed meanwhile.
+func (e *Engine) whileMoving(scope *sched.Scope, do func(*routes) error) error {
+	var err error
+	for range moves {
+		if err = do(e.routes()); !errors.Is(err, errMoved) {
+			return err
+		}
+		if err := e.catchUp(scope); err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("%w: %w", ErrBusy, err)
+}
+
+// deliverBy brings a message by the given routes.
+func (e *Engine) deliverBy(scope *sched.Scope, routes *routes, d Delivery) (Reply, error) {
+	ch := routes.channels[d.Channel]
+	switch {
+	case ch == nil:
+		if err := e.current(scope, routes.view); err != nil {
+			return Reply{}, fmt.Errorf("deliver %s: %w", d.ID, err)
+		}
 		return Reply{}, fmt.Errorf("deliver %s: %w: %s", d.ID, ErrNoChannel, d.Channel)
+	case d.Deployment != "" && d.Deployment != ch.deployment:
+		return Reply{}, fmt.Errorf("deliver %s on channel %s: %w: %s", d.ID, d.Channel, ErrSuperseded, ch.deployment)
 	}
 	var all Reply
 	for i, flow := range ch.receivers {
-		r, err := e.deliverTo(scope, ch, flow, d)
+		r, err := e.deliverTo(scope, routes, ch, flow, d)
 		if err != nil {
 			return Reply{}, fmt.Errorf("deliver %s on channel %s: %w", d.ID, d.Channel, err)
 		}
@@ -49,8 +79,8 @@ func better(r, than Reply) bool {
 }
 
 // deliverTo brings the message to one flow.
-func (e *Engine) deliverTo(scope *sched.Scope, ch *Channel, flow string, d Delivery) (Reply, error) {
-	r, err := e.attempts(scope, func() (reply, error) { return e.router.Deliver(scope, e.newRequest(ch, flow, d)) })
+func (e *Engine) deliverTo(scope *sched.Scope, routes *routes, ch *Channel, flow string, d Delivery) (Reply, error) {
+	r, err := e.attempts(scope, func() (reply, error) { return e.router.Deliver(scope, e.newRequest(routes, ch, flow, d)) })
 	if err == nil && r.held != nil {
 		r.Reply, err = e.await(scope, ch, r)
 	}
@@ -58,8 +88,8 @@ func (e *Engine) deliverTo(scope *sched.Scope, ch *Channel, flow string, d Deliv
 }
 
 // newRequest makes a new attempt: every attempt decodes and resolves once.
-func (e *Engine) newRequest(ch *Channel, flow string, d Delivery) *request {
-	q := &request{channel: ch, flow: flow, delivery: store.Delivery{Channel: d.Channel, ID: d.ID}}
+func (e *Engine) newRequest(routes *routes, ch *Channel, flow string, d Delivery) *request {
+	q := &request{routed: routes.view, channel: ch, flow: flow, delivery: store.Delivery{Channel: d.Channel, ID: d.ID}}
 	if ch.Flow == "" {
 		q.delivery.Channel += separator + flow
 	}
@@ -79,7 +109,7 @@ func (e *Engine) attempts(scope *sched.Scope, bring func() (reply, error)) (repl
 		if err != nil {
 			return r, err
 		}
-		if !r.retry {
+		if !r.retry || errors.Is(r.err, errMoved) {
 			return r, r.err
 		}
 		if n == e.options.Attempts {

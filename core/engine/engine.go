@@ -2,10 +2,12 @@ package engine
 
 import (
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/millrace-dev/millrace/core/claim"
 	"github.com/millrace-dev/millrace/core/correlate"
+	"github.com/millrace-dev/millrace/core/deploy"
 	"github.com/millrace-dev/millrace/core/inbox"
 	"github.com/millrace-dev/millrace/core/lane"
 	"github.com/millrace-dev/millrace/core/mail"
@@ -20,11 +22,16 @@ import (
 
 // Engine is a running execution plane. Its methods may be called by any number of tasks.
 type Engine struct {
-	s       sched.Scheduler
-	options Options
-	store   store.Store
-	catalog *catalog
+	s        sched.Scheduler
+	options  Options
+	store    store.Store
+	handlers map[string]Handler
+	compile  func(deployment string, source []byte) (Package, error)
 
+	flip       *deploy.Flip[*definitions]
+	routed     sched.Publication[routes] // of the view that somebody saw last
+	changed    sched.Notify              // the deployments changed
+	following  sched.Semaphore           // one task follows another replica
 	router     *lane.Router[*request, reply]
 	lanes      []*laneState
 	inbox      *inbox.Inbox
@@ -58,14 +65,11 @@ func New(s sched.Scheduler, scope *sched.Scope, o Options, p Parts) (*Engine, er
 		return nil, fmt.Errorf("start engine: %w", err)
 	}
 	o = o.withDefaults()
-	c, err := newCatalog(p)
-	if err != nil {
-		return nil, fmt.Errorf("start engine: %w", err)
-	}
 	e := &Engine{
-		s: s, options: o, store: p.Store, catalog: c,
+		s: s, options: o, store: p.Store, handlers: maps.Clone(p.Handlers), compile: p.Compile,
 		inbox: inbox.New(s, p.Store), correlator: correlate.New(s, p.Store), settlement: settle.New(s, o.SettleCapacity),
 		sendOut: p.Send, board: task.NewBoard(s, o.TaskPoll),
+		changed: sched.NewNotify(s, "deployments changed"), following: sched.NewSemaphore(s, "following deployments", 1),
 	}
 	if err := e.makeOwners(scope, p); err != nil {
 		return nil, fmt.Errorf("start engine: %w", err)
@@ -78,11 +82,14 @@ func New(s sched.Scheduler, scope *sched.Scope, o Options, p Parts) (*Engine, er
 	if e.sweeper != nil {
 		s.Go(e.around, "claim sweeper", func() { e.sweeper.Run(e.around) })
 	}
-	s.Go(e.around, "schedules", func() { e.keepSchedules(e.around) })
+	s.Go(e.around, "deployments", func() { e.keepDeployments(e.around) })
 	return e, nil
 }
 
 func (e *Engine) makeOwners(scope *sched.Scope, p Parts) error {
+	if err := e.makeFlip(scope, p); err != nil {
+		return err
+	}
 	incarnation, err := p.Store.Incarnate(scope)
 	if err != nil {
 		return err

@@ -54,6 +54,8 @@ func (e *Engine) keep(l *laneState, q *request, message Message) reply {
 		return failed(fmt.Errorf("%w: %w", ErrUndecided, err))
 	case errors.Is(err, store.ErrDuplicate):
 		return e.duplicate(q, id)
+	case errors.Is(err, store.ErrSuperseded):
+		return again(fmt.Errorf("%w: %w", errMoved, err))
 	case errors.Is(err, store.ErrFenced), errors.Is(err, store.ErrConflict):
 		return again(err)
 	default:
@@ -77,7 +79,8 @@ func (e *Engine) keepStep(l *laneState, q *request, k kept, message Message, hea
 	now := e.s.Now()
 	id := mailID(q.delivery)
 	return &store.Step{
-		Cause: q.cause(), Claim: store.Claim{Instance: id, Owner: l.owner, Epoch: head.Epoch}, Spawn: true, Status: store.Completed,
+		Expect: e.expectation(q.seen),
+		Cause:  q.cause(), Claim: store.Claim{Instance: id, Owner: l.owner, Epoch: head.Epoch}, Spawn: true, Status: store.Completed,
 		Inbox: q.receipt(now),
 		Rows: []store.Row{{
 			Space: mail.Space, Key: mail.Key(k.slot(), now, string(id)), Value: value, Expires: now.Add(q.channel.Buffer),
@@ -101,14 +104,15 @@ func (e *Engine) bring(scope *sched.Scope, row store.Row) mail.Outcome {
 		// Only keep writes these rows.
 		panic(fmt.Sprintf("engine: kept message %s: %v", row.Key, err))
 	}
+	routes := e.routes()
 	ch := &Channel{Name: mailChannel, Message: k.Message, Keep: internalKeep}
 	if k.Message == "" {
 		ch.Flow, ch.Message, ch.Correlates = k.Flow, k.Start, true
-		if e.catalog.flows[pin{e.catalog.deployment, k.Flow}] == nil {
+		if routes.view.Active.Definitions.flow(k.Flow) == nil {
 			return mail.Nobody // a later deployment has no such process; its time will be over
 		}
 	}
-	q := e.newRequest(ch, k.Flow, Delivery{Channel: mailChannel, ID: row.Key, Decode: func() (Message, error) {
+	q := e.newRequest(routes, ch, k.Flow, Delivery{Channel: mailChannel, ID: row.Key, Decode: func() (Message, error) {
 		v, err := feel.ParseJSON(k.Variables)
 		if err != nil {
 			return Message{}, err

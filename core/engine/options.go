@@ -3,7 +3,6 @@ package engine
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/millrace-dev/millrace/core/claim"
@@ -13,7 +12,6 @@ import (
 	"github.com/millrace-dev/millrace/core/mail"
 	"github.com/millrace-dev/millrace/core/outbox"
 	"github.com/millrace-dev/millrace/core/sched"
-	"github.com/millrace-dev/millrace/core/store"
 	"github.com/millrace-dev/millrace/core/timer"
 )
 
@@ -50,6 +48,8 @@ type Channel struct {
 	// Keep is how long the inbox remembers a delivery; it must exceed the longest redelivery. 0 means for ever.
 	Keep time.Duration
 
+	// deployment is the one that the channel belongs to.
+	deployment string
 	// receivers are the flows that a message of the channel is for, each of which it reaches once. A message that no flow can
 	// wait for is still decoded and answered, for the flow "".
 	receivers []string
@@ -61,6 +61,8 @@ type Package struct {
 	Deployment string
 	Flows      []*flow.Definition
 	Channels   []Channel
+	// Source is what Parts.Compile makes the package of again. The store keeps it with the decision to activate. At most MaxSource bytes.
+	Source []byte
 }
 
 // Handler does the work of a service task. It runs on the instance's lane, which waits for it. It may be called again for the
@@ -103,6 +105,14 @@ type Options struct {
 	MessageTTL time.Duration
 	// Dropped is told of every thrown message that met nobody. Nil: nobody is told.
 	Dropped func(message, key string)
+	// Follow is how often a replica looks whether another one changed the deployments, beside looking when it must. With Shared
+	// only. 1 ms … 1 h. Default 2 s.
+	Follow time.Duration
+	// Retire is the time until it is looked for the first time whether a deployment that drains can retire; it doubles up to thirty
+	// times. 1 ms … 1 h. Default 10 s.
+	Retire time.Duration
+	// Lost is told of a deployment that drains and cannot be compiled by this version: its instances stay parked. Nil: nobody is told.
+	Lost func(deployment string, why error)
 	// TaskPoll is how often a worker that waits for tasks looks for what another replica offers. 1 ms … 1 min. Default 1 s.
 	TaskPoll time.Duration
 	// Observer is told what lanes do, for metrics. Nil: nobody is told.
@@ -132,6 +142,8 @@ func (o Options) Validate() error {
 	faults = append(faults, lane.Options{Lanes: o.Lanes, Queue: o.Queue}.Validate(), o.Limits.Validate(),
 		o.Timers.Validate(), o.Outbox.Validate(), o.Mail.Validate(), o.Sweep.Validate())
 	span("TaskPoll", o.TaskPoll, time.Minute)
+	span("Follow", o.Follow, time.Hour)
+	span("Retire", o.Retire, time.Hour)
 	if o.Journal < 0 || o.Journal > 87_600*time.Hour {
 		faults = append(faults, fmt.Errorf("engine option Journal: %v is not in 0 … 87600h", o.Journal))
 	}
@@ -152,6 +164,11 @@ func (o Options) withDefaults() Options {
 	setDefault(&o.MaxVisits, flow.DefaultVisits)
 	setDefault(&o.MessageTTL, time.Minute)
 	setDefault(&o.TaskPoll, time.Second)
+	setDefault(&o.Follow, 2*time.Second)
+	if o.Lost == nil {
+		o.Lost = func(string, error) {}
+	}
+	setDefault(&o.Retire, 10*time.Second)
 	return o
 }
 
@@ -160,114 +177,4 @@ func setDefault[T comparable](field *T, value T) {
 	if *field == zero {
 		*field = value
 	}
-}
-
-// Parts are what an engine is put together from.
-type Parts struct {
-	Store store.Store
-	// Package is the deployment whose channels deliver. Earlier are deployments whose instances may still be parked.
-	Package Package
-	Earlier []Package
-	// Handlers by task type.
-	Handlers map[string]Handler
-	// Send gives an emission to its receiver. Required when a flow has a task of type emit.
-	Send outbox.Send
-}
-
-// ErrPackage is wrapped by the faults of a package that an engine refuses.
-var ErrPackage = errors.New("engine package")
-
-// catalog is what the parts come to, immutable: definitions and channels by name. Maps are only looked up.
-type catalog struct {
-	deployment string
-	flows      map[pin]*flow.Definition
-	channels   map[string]*Channel
-	handlers   map[string]Handler
-	present    []*flow.Definition // of the deployment, in its order
-	all        []*flow.Definition // of every deployment
-}
-
-// pin is what an instance belongs to.
-type pin struct{ deployment, flow string }
-
-func newCatalog(p Parts) (*catalog, error) {
-	c := &catalog{
-		deployment: p.Package.Deployment, flows: map[pin]*flow.Definition{}, channels: map[string]*Channel{},
-		handlers: make(map[string]Handler, len(p.Handlers)),
-	}
-	for name, h := range p.Handlers { // a copy: the caller may change its own
-		c.handlers[name] = h
-	}
-	var faults []error
-	fault := func(format string, args ...any) {
-		faults = append(faults, fmt.Errorf("%w: %s", ErrPackage, fmt.Sprintf(format, args...)))
-	}
-	for _, one := range append(p.Earlier[:len(p.Earlier):len(p.Earlier)], p.Package) {
-		linked, err := flow.Link(one.Flows)
-		faults = append(faults, err)
-		c.all = append(c.all, linked...)
-		if one.Deployment == c.deployment {
-			c.present = linked
-		}
-		for _, d := range linked {
-			c.flows[pin{one.Deployment, d.ID()}] = d
-			if p.Send == nil && d.Emits() {
-				fault("process %s emits, and there is no receiver", d.ID())
-			}
-		}
-	}
-	for i := range p.Package.Channels {
-		ch := p.Package.Channels[i]
-		if reason := c.channelFault(&ch); reason != "" {
-			fault("channel %s: %s", ch.Name, reason)
-		}
-		switch ch.receivers = c.awaiting(ch.Message); {
-		case ch.Flow != "":
-			ch.receivers = []string{ch.Flow}
-		case len(ch.receivers) == 0:
-			ch.receivers = []string{""}
-		}
-		c.channels[ch.Name] = &ch
-	}
-	return c, errors.Join(faults...)
-}
-
-func (c *catalog) channelFault(ch *Channel) string {
-	d := c.flows[pin{c.deployment, ch.Flow}]
-	switch {
-	case ch.Name == "":
-		return "it has no name"
-	case c.channels[ch.Name] != nil:
-		return "its name is used twice"
-	case ch.Flow == "" && ch.Message == "":
-		return "it neither starts a flow nor names a message"
-	case ch.Buffer < 0 || ch.Buffer > 0 && ch.Ack == OnComplete:
-		return "a channel that keeps messages acknowledges when they are durable"
-	case ch.Flow != "" && d == nil:
-		return fmt.Sprintf("there is no process %s", ch.Flow)
-	case ch.Flow != "" && !d.Starts(ch.Message) && !d.Starts(""):
-		return fmt.Sprintf("process %s starts neither with message %q nor without one", ch.Flow, ch.Message)
-	}
-	return ""
-}
-
-// awaiting are the processes that may wait for a message of that name, of any deployment, each once, in order.
-func (c *catalog) awaiting(message string) []string {
-	return c.where(c.all, func(d *flow.Definition) bool { return d.Awaits(message) })
-}
-
-// startedBy are the processes of the present deployment that such a message starts, in order.
-func (c *catalog) startedBy(message string) []string {
-	return c.where(c.present, func(d *flow.Definition) bool { return message != "" && d.Starts(message) })
-}
-
-func (c *catalog) where(list []*flow.Definition, holds func(*flow.Definition) bool) []string {
-	var ids []string
-	for _, d := range list {
-		if holds(d) {
-			ids = append(ids, d.ID())
-		}
-	}
-	slices.Sort(ids)
-	return slices.Compact(ids)
 }

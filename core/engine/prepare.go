@@ -16,7 +16,14 @@ import (
 // prepare runs a request up to its transaction. It is the lanes' prepare function: nothing else calls what is below.
 func (e *Engine) prepare(id int, q *request) laneStep {
 	l := e.lanes[id]
+	if q.word != nil {
+		e.flip.Apply(id, q.word)
+		return at(reply{})
+	}
+	q.seen = e.flip.Take(id)
 	switch {
+	case q.attempt != nil && q.attempt.Arrived() && q.routed != q.seen:
+		return at(again(errMoved))
 	case q.schedule != nil:
 		return e.schedule(l, q)
 	case q.attempt == nil:
@@ -115,8 +122,12 @@ func (e *Engine) advance(l *laneState, q *request, hold *claim.Hold, in store.In
 			}
 		}
 	}()
-	d := e.catalog.flows[pin{in.Deployment, in.Flow}]
+	known, _ := e.flip.Known(l.id, in.Deployment)
+	d := known.Definitions.flow(in.Flow)
 	if d == nil && input.Kind != flow.Cancel {
+		if err := e.current(e.work, q.seen); errors.Is(err, errMoved) {
+			return at(again(err)) // another replica has activated it
+		}
 		return at(failed(fmt.Errorf("%w: instance %s of process %s, deployment %s", ErrNoDefinition, in.Instance, in.Flow, in.Deployment)))
 	}
 	if q.attempt != nil {
@@ -155,10 +166,11 @@ func (e *Engine) spawn(l *laneState, q *request, message Message) laneStep {
 			return at(r)
 		}
 	}
-	d := e.catalog.flows[pin{e.catalog.deployment, q.channel.Flow}]
+	active := q.seen.Active
+	d := active.Definitions.flow(q.channel.Flow)
 	start := q.channel.Message
 	if !d.Starts(start) {
-		start = "" // the catalog has seen that there is a none start event then
+		start = "" // define has seen that there is a none start event then
 	}
 	in := flow.Input{Kind: flow.Start, Message: start, Element: q.element, Payload: message.Variables}
 	result, err := flow.Step(d, nil, in, e.environment(id))
@@ -169,7 +181,7 @@ func (e *Engine) spawn(l *laneState, q *request, message Message) laneStep {
 		result.HoldKey(message.Key)
 	}
 	return e.transact(l, &transaction{
-		q: q, cause: q.cause(), instance: id, deployment: e.catalog.deployment, flow: d.ID(), result: result,
+		q: q, cause: q.cause(), instance: id, deployment: active.ID, flow: d.ID(), result: result,
 		spawn: &store.Claim{Instance: id, Owner: l.owner, Epoch: epoch}, inbox: true, message: message,
 	})
 }

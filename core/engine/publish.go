@@ -69,30 +69,39 @@ func (e *Engine) publish(scope *sched.Scope, id string, payload []byte) error {
 		return Message{Variables: variables, Key: t.Key}, nil
 	}
 	reached := false
-	bring := func(ch *Channel, flow string) error {
-		r, err := e.attempts(scope, func() (reply, error) {
-			return e.router.Deliver(scope, e.newRequest(ch, flow, Delivery{Channel: ch.Name, ID: id, Decode: decode}))
-		})
-		reached = reached || err == nil && (r.Outcome == Accepted || r.Outcome == Kept)
+	err := e.whileMoving(scope, func(r *routes) error {
+		some, err := e.publishBy(scope, r, t, Delivery{ID: id, Decode: decode})
+		reached = reached || some
 		return err
-	}
-	var errs []error
-	if t.Key != "" {
-		for _, f := range e.catalog.awaiting(t.Message) {
-			errs = append(errs, bring(&Channel{Name: thrownChannel, Message: t.Message, Buffer: e.options.MessageTTL, Keep: internalKeep}, f))
-		}
-	}
-	for _, f := range e.catalog.startedBy(t.Message) {
-		ch := &Channel{Name: startedChannel + separator + f, Message: t.Message, Flow: f, Correlates: true, Buffer: e.options.MessageTTL, Keep: internalKeep}
-		errs = append(errs, bring(ch, f))
-	}
-	if err := errors.Join(errs...); err != nil {
+	})
+	if err != nil {
 		return fmt.Errorf("publish message %s: %w", id, err)
 	}
 	if !reached && e.options.Dropped != nil {
 		e.options.Dropped(t.Message, t.Key)
 	}
 	return nil
+}
+
+// publishBy brings a thrown message by the given routes, and reports whether somebody was meant.
+func (e *Engine) publishBy(scope *sched.Scope, routes *routes, t thrown, d Delivery) (reached bool, err error) {
+	bring := func(ch *Channel, flow string) error {
+		d.Channel = ch.Name
+		r, err := e.attempts(scope, func() (reply, error) { return e.router.Deliver(scope, e.newRequest(routes, ch, flow, d)) })
+		reached = reached || err == nil && (r.Outcome == Accepted || r.Outcome == Kept)
+		return err
+	}
+	var errs []error
+	if t.Key != "" {
+		for _, f := range routes.awaiting(t.Message) {
+			errs = append(errs, bring(&Channel{Name: thrownChannel, Message: t.Message, Buffer: e.options.MessageTTL, Keep: internalKeep}, f))
+		}
+	}
+	for _, f := range routes.startedBy(t.Message) {
+		ch := &Channel{Name: startedChannel + separator + f, Message: t.Message, Flow: f, Correlates: true, Buffer: e.options.MessageTTL, Keep: internalKeep}
+		errs = append(errs, bring(ch, f))
+	}
+	return reached, errors.Join(errs...)
 }
 
 // startScheduled starts an instance at a timer start event that came due.
@@ -103,13 +112,15 @@ func (e *Engine) startScheduled(scope *sched.Scope, id string, payload []byte) e
 	}
 	ch := &Channel{Name: startedChannel, Flow: p.Flow, Keep: internalKeep}
 	nothing := func() (Message, error) { return Message{Variables: feel.NewContext()}, nil }
-	if e.catalog.flows[pin{e.catalog.deployment, p.Flow}] == nil {
-		return nil // the present deployment has no such process: its schedule is being cancelled
-	}
-	_, err := e.attempts(scope, func() (reply, error) {
-		q := e.newRequest(ch, p.Flow, Delivery{Channel: ch.Name, ID: id, Decode: nothing})
-		q.element = p.Element
-		return e.router.Deliver(scope, q)
+	return e.whileMoving(scope, func(r *routes) error {
+		if r.view.Active.Definitions.flow(p.Flow) == nil {
+			return nil // the active deployment has no such process: its schedule is being cancelled
+		}
+		_, err := e.attempts(scope, func() (reply, error) {
+			q := e.newRequest(r, ch, p.Flow, Delivery{Channel: ch.Name, ID: id, Decode: nothing})
+			q.element = p.Element
+			return e.router.Deliver(scope, q)
+		})
+		return err
 	})
-	return err
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/millrace-dev/millrace/core/correlate"
+	"github.com/millrace-dev/millrace/core/deploy"
 	"github.com/millrace-dev/millrace/core/flow"
 	"github.com/millrace-dev/millrace/core/lane"
 	"github.com/millrace-dev/millrace/core/settle"
@@ -18,6 +19,9 @@ type Delivery struct {
 	// Decode decodes and validates the body. It runs on a lane, once an attempt, and must not wait. Its error rejects the
 	// message for good.
 	Decode func() (Message, error)
+	// Deployment is the one whose channel decodes the message, when the caller knows: on another one's channel the delivery is
+	// refused with ErrSuperseded.
+	Deployment string
 }
 
 // Outcome is how a delivery or a request was answered.
@@ -91,7 +95,12 @@ type request struct {
 	instance store.InstanceID
 	input    flow.Input
 	describe *Description
-	schedule *flow.Definition // the input begins a schedule of this process
+	word     *deploy.Message[*definitions] // to the lane itself
+
+	// routed is the view by which a delivery found its channel, seen the one that its lane read when it took it.
+	routed, seen *view
+	schedule     *flow.Definition // the input begins a schedule of this process
+	of           string           // deployment of the schedule
 }
 
 // reply is what a lane answers.

@@ -19,25 +19,18 @@ const scheduleSpace = "schedule"
 // schedulePause is the pause before schedules are tried again.
 const schedulePause = time.Second
 
-// keepSchedules brings the schedules in line with the deployment, in a task of its own, until that has worked.
-func (e *Engine) keepSchedules(scope *sched.Scope) {
-	for scope.Err() == nil {
-		err := errors.Join(e.makeSchedules(scope), e.cancelSchedules(scope))
-		if err == nil {
-			return
-		}
-		if e.s.Sleep(scope, "schedules", schedulePause) != nil {
-			return
-		}
-	}
+// keepSchedules brings the schedules in line with the active deployment, once.
+func (e *Engine) keepSchedules(scope *sched.Scope) error {
+	v := e.flip.Observe()
+	return errors.Join(e.makeSchedules(scope, v.Active), e.cancelSchedules(scope, v))
 }
 
-func (e *Engine) makeSchedules(scope *sched.Scope) error {
+func (e *Engine) makeSchedules(scope *sched.Scope, active deployment) error {
 	var errs []error
-	for _, d := range e.catalog.present {
+	for _, d := range active.Definitions.list {
 		for _, element := range d.Schedules() {
-			id := scheduleID(e.catalog.deployment, d.ID(), element)
-			q := &request{instance: id, schedule: d, input: flow.Input{Kind: flow.Schedule, Element: element}}
+			id := scheduleID(active.ID, d.ID(), element)
+			q := &request{instance: id, schedule: d, of: active.ID, input: flow.Input{Kind: flow.Schedule, Element: element}}
 			r, err := e.router.Straight(scope, string(id), q)
 			errs = append(errs, err, r.err)
 		}
@@ -45,15 +38,19 @@ func (e *Engine) makeSchedules(scope *sched.Scope) error {
 	return errors.Join(errs...)
 }
 
-// cancelSchedules ends the schedules of other deployments.
-func (e *Engine) cancelSchedules(scope *sched.Scope) error {
+// cancelSchedules ends the schedules of other deployments. Among replicas the view may be an old one; what was listed before it was found
+// to be current is of no newer one.
+func (e *Engine) cancelSchedules(scope *sched.Scope, v *view) error {
 	rows, _, err := e.store.Rows(scope, scheduleSpace, "", store.MaxScan)
 	if err != nil {
 		return fmt.Errorf("list schedules: %w", err)
 	}
+	if err := e.current(scope, v); err != nil {
+		return err
+	}
 	var errs []error
 	for _, row := range rows {
-		if string(row.Value) == e.catalog.deployment {
+		if string(row.Value) == v.Active.ID {
 			continue
 		}
 		_, err := e.straight(scope, store.InstanceID(row.Key), flow.Input{Kind: flow.Cancel})
@@ -91,9 +88,9 @@ func (e *Engine) schedule(l *laneState, q *request) laneStep {
 		return at(failed(err))
 	}
 	q.channel = &Channel{Name: scheduleChannel}
-	q.rows = []store.Row{{Space: scheduleSpace, Key: string(q.instance), Value: []byte(e.catalog.deployment)}}
+	q.rows = []store.Row{{Space: scheduleSpace, Key: string(q.instance), Value: []byte(q.of)}}
 	return e.transact(l, &transaction{
-		q: q, cause: "schedule/" + string(q.instance), instance: q.instance, deployment: e.catalog.deployment, flow: q.schedule.ID(),
+		q: q, cause: "schedule/" + string(q.instance), instance: q.instance, deployment: q.of, flow: q.schedule.ID(),
 		result: result, spawn: &store.Claim{Instance: q.instance, Owner: l.owner, Epoch: epoch}, inbox: true,
 	})
 }

@@ -199,7 +199,7 @@ func (x *teller) start() {
 		Timers: timer.Options{Poll: time.Hour}, Outbox: outbox.Options{Poll: time.Hour}, Mail: mail.Options{Poll: time.Hour},
 		Dropped: func(message, key string) { x.say("dropped %s, key %q", message, key) },
 	}, engine.Parts{
-		Store: x.st, Package: engine.Package{Deployment: x.deployment, Flows: x.flows, Channels: channels}, Earlier: x.earlier,
+		Store: x.st, Package: engine.Package{Deployment: x.deployment, Flows: x.flows, Channels: channels}, Earlier: x.earlier, Reactivate: true,
 		Handlers: handlers, Send: x.receive,
 	})
 	x.NoError(err)

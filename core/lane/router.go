@@ -158,6 +158,11 @@ func (r *Router[Q, R]) Accept(scope *sched.Scope, instance string, q Q) (*Pendin
 	return r.lanes[r.Owner(instance)].Accept(scope, q)
 }
 
+// Place puts q into the queue of a lane and returns without waiting for the reply: what concerns the lane itself.
+func (r *Router[Q, R]) Place(scope *sched.Scope, lane int, q Q) (*Pending[Q, R], error) {
+	return r.lanes[lane].Accept(scope, q)
+}
+
 // hop is the one change of lanes. It runs in the caller's task, so a full queue stops the caller and no lane.
 func (r *Router[Q, R]) hop(scope *sched.Scope, from *Pending[Q, R], h *Hop[Q]) (R, error) {
 	return r.ask(scope, h.Instance, h.Request, from)

@@ -1,0 +1,225 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/millrace-dev/millrace/core/deploy"
+	"github.com/millrace-dev/millrace/core/sched"
+	"github.com/millrace-dev/millrace/core/store"
+)
+
+// errMoved sends a request back to be routed anew: the deployments changed after it was routed.
+var errMoved = errors.New("the deployments changed meanwhile")
+
+// ErrSuperseded: a delivery was decoded by a deployment that does not receive on its channel any more. Nothing happened; decode
+// it again.
+var ErrSuperseded = errors.New("the channel belongs to another deployment")
+
+// moves bounds how often a request is routed anew.
+const moves = 100
+
+// makeFlip begins with the view that the store says, or makes the one that the parts say durable. The lanes have not started.
+func (e *Engine) makeFlip(scope *sched.Scope, p Parts) error {
+	first, err := e.firstView(scope, p)
+	if err != nil {
+		return err
+	}
+	e.flip = deploy.New(e.s, e.options.Lanes, first, e.place, nil)
+	e.routed = sched.NewPublication(e.s, "routes", newRoutes(first))
+	return nil
+}
+
+// place puts a word of the flip into a lane's queue.
+func (e *Engine) place(scope *sched.Scope, lane int, m *deploy.Message[*definitions]) error {
+	_, err := e.router.Place(scope, lane, &request{word: m})
+	return err
+}
+
+func (e *Engine) firstView(scope *sched.Scope, p Parts) (*view, error) {
+	mine, err := e.define(p.Package)
+	faults := []error{err}
+	given := map[string]deployment{mine.ID: mine}
+	var earlier []deployment
+	for _, x := range p.Earlier {
+		d, err := e.define(x)
+		faults = append(faults, err)
+		given[d.ID] = d
+		earlier = append(earlier, d)
+	}
+	if err := errors.Join(faults...); err != nil {
+		return nil, err
+	}
+	for range moves {
+		now, err := e.readView(scope, given)
+		if err != nil {
+			return nil, err
+		}
+		next, err := e.startView(scope, p, now, mine, earlier)
+		if err != nil || next == now {
+			return next, err
+		}
+		if err = e.decideView(scope, now, next, p.Package); err == nil {
+			return next, nil
+		}
+		if !errors.Is(err, store.ErrSuperseded) { // another replica was first
+			return nil, err
+		}
+	}
+	return nil, fmt.Errorf("activate deployment %s: %w", mine.ID, ErrBusy)
+}
+
+// startView is the view to begin with, now itself when nothing changes. Now is nil on a store without deployments.
+func (e *Engine) startView(scope *sched.Scope, p Parts, now *view, mine deployment, earlier []deployment) (*view, error) {
+	if now == nil {
+		return &view{Number: 1, Active: mine, Draining: earlier}, nil
+	}
+	if now.Active.ID == mine.ID {
+		return now, nil
+	}
+	_, _, err := e.store.Row(scope, deploymentSpace, infoKey(mine.ID))
+	known := err == nil
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return nil, err
+	}
+	if known && !p.Reactivate {
+		if now.Active.Definitions == nil {
+			return nil, fmt.Errorf("start with deployment %s, which is active: %w", now.Active.ID, ErrNoDefinition)
+		}
+		return now, nil
+	}
+	return now.With(mine), nil
+}
+
+// Activate makes p the deployment that new instances start on, on every lane at once, and durably: a restart finds it, other
+// replicas follow. Instances go on with the definitions that they started on. An error means that nothing has changed and nothing will,
+// unless it wraps deploy.ErrUnknown: then the store ended in the middle, and the next start tells. It waits for the lanes and the
+// store, until scope ends.
+func (e *Engine) Activate(scope *sched.Scope, p Package) error {
+	d, err := e.define(p)
+	if err != nil {
+		return fmt.Errorf("activate deployment %s: %w", p.Deployment, err)
+	}
+	for range moves {
+		if err := e.follow(scope); err != nil {
+			return fmt.Errorf("activate deployment %s: %w", p.Deployment, err)
+		}
+		_, err := e.flip.Activate(scope, d, func(next *view) error { return e.decideView(scope, e.flip.Observe(), next, p) })
+		if errors.Is(err, store.ErrSuperseded) {
+			continue // another replica decided meanwhile
+		}
+		e.changed.One()
+		return err
+	}
+	return fmt.Errorf("activate deployment %s: %w", p.Deployment, ErrBusy)
+}
+
+// Active returns the deployment that new instances start on.
+func (e *Engine) Active() string { return e.flip.Observe().Active.ID }
+
+// catchUp follows what another replica decided. On a store of its own there is nothing to follow.
+func (e *Engine) catchUp(scope *sched.Scope) error {
+	if !e.options.Shared {
+		return nil
+	}
+	return e.follow(scope)
+}
+
+// follow takes over what the store says: what another replica decided, or an own decision of which this node has not learned that it
+// is durable.
+func (e *Engine) follow(scope *sched.Scope) error {
+	if err := e.following.Acquire(scope, 1); err != nil {
+		return fmt.Errorf("follow deployments: %w", err)
+	}
+	defer e.following.Release(1)
+	now := e.flip.Observe()
+	given := map[string]deployment{}
+	for _, d := range now.All() {
+		given[d.ID] = d
+	}
+	next, err := e.readView(scope, given)
+	if err != nil {
+		return fmt.Errorf("follow deployments: %w", err)
+	}
+	if next.Number <= now.Number {
+		return nil
+	}
+	if next.Active.Definitions == nil {
+		return fmt.Errorf("follow deployment %s: %w", next.Active.ID, ErrNoDefinition)
+	}
+	if err := e.flip.Follow(scope, next); err != nil {
+		return err
+	}
+	e.changed.One()
+	return nil
+}
+
+// current reports errMoved when another replica has decided something since the view: what rests on the absence of a wait asks
+// first.
+func (e *Engine) current(scope *sched.Scope, v *view) error {
+	if !e.options.Shared {
+		return nil
+	}
+	row, _, err := e.store.Row(scope, deploymentSpace, activeKey)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%w: %w", ErrStore, err)
+	case string(row.Value) != string(encodeView(v)):
+		return errMoved
+	}
+	return nil
+}
+
+// expectation is the row that a delivery's step rests on among replicas: the view by which it was routed.
+func (e *Engine) expectation(v *view) *store.Row {
+	if !e.options.Shared {
+		return nil
+	}
+	return &store.Row{Space: deploymentSpace, Key: activeKey, Value: encodeView(v)}
+}
+
+// keepDeployments does what the deployments need in the background: schedules, following, retirement.
+func (e *Engine) keepDeployments(scope *sched.Scope) {
+	pause := e.options.Retire
+	scheduled := uint64(0) // the number of the view whose schedules are there
+	look := e.s.Now().Add(pause)
+	for scope.Err() == nil {
+		told := e.changed.Register()
+		seen := e.flip.Observe()
+		if seen.Number != scheduled && e.keepSchedules(scope) == nil {
+			scheduled = seen.Number
+		}
+		if !e.s.Now().Before(look) {
+			e.retire(scope)
+			pause = min(2*pause, maxRetirePause*e.options.Retire)
+			look = e.s.Now().Add(pause)
+		}
+		patience := e.patience(scope, scheduled != seen.Number, max(time.Millisecond, look.Sub(e.s.Now())))
+		if told.Wait(patience) == nil {
+			pause = e.options.Retire
+			look = e.s.Now().Add(pause)
+		}
+		if patience != scope {
+			patience.Close()
+		}
+		// What cannot be read now is read the next time, and by whoever must know.
+		_ = e.follow(scope)
+	}
+}
+
+// maxRetirePause bounds the pause between two looks at what drains, in Options.Retire.
+const maxRetirePause = 30
+
+// patience bounds a wait for a change: by the time after which a replica looks by itself, or the next look at what drains.
+func (e *Engine) patience(scope *sched.Scope, unscheduled bool, pause time.Duration) *sched.Scope {
+	switch {
+	case unscheduled:
+		return scope.ChildTimeout("deployments", schedulePause)
+	case e.options.Shared:
+		return scope.ChildTimeout("deployments", min(pause, e.options.Follow))
+	case len(e.flip.Observe().Draining) > 0:
+		return scope.ChildTimeout("deployments", pause)
+	}
+	return scope
+}

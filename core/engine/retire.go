@@ -1,0 +1,172 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/millrace-dev/millrace/core/sched"
+	"github.com/millrace-dev/millrace/core/store"
+)
+
+// State is how far a deployment is.
+type State string
+
+// The states. An active deployment starts instances, a draining one has some left, a retired one has none.
+const (
+	Active   State = "active"
+	Draining State = "draining"
+	Retired  State = "retired"
+)
+
+// Deployment is what a store knows of one. The times are the node's that wrote them; zero: it has not been so.
+type Deployment struct {
+	ID               string
+	State            State
+	Added, Activated time.Time
+	Retired          time.Time
+	// Instances are running, Unsent are emissions that wait for their receiver.
+	Instances, Unsent int
+
+	pieces int
+}
+
+// Deployments lists every deployment that the store keeps, the active one first, then those that drain, then by the time at which they
+// were activated, newest first. It counts all running instances and all emissions: for people and checks.
+func (e *Engine) Deployments(scope *sched.Scope) ([]Deployment, error) {
+	if err := e.catchUp(scope); err != nil {
+		return nil, fmt.Errorf("list deployments: %w", err)
+	}
+	all, err := e.infos(scope)
+	if err != nil {
+		return nil, fmt.Errorf("list deployments: %w", err)
+	}
+	v := e.flip.Observe()
+	instances, unsent := map[string]int{}, map[string]int{}
+	err = e.pinned(scope, func(id string) bool { instances[id]++; return true })
+	if err == nil {
+		err = e.unsent(scope, func(id string) bool { unsent[id]++; return true })
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list deployments: %w", err)
+	}
+	for i := range all {
+		d := &all[i]
+		d.State, d.Instances, d.Unsent = stateOf(v, d.ID), instances[d.ID], unsent[d.ID]
+	}
+	rank := map[State]int{Active: 0, Draining: 1, Retired: 2}
+	slices.SortStableFunc(all, func(a, b Deployment) int {
+		if a.State != b.State {
+			return rank[a.State] - rank[b.State]
+		}
+		return b.Activated.Compare(a.Activated)
+	})
+	return all, nil
+}
+
+func stateOf(v *view, id string) State {
+	_, used := v.Find(id)
+	switch {
+	case v.Active.ID == id:
+		return Active
+	case used:
+		return Draining
+	default:
+		return Retired
+	}
+}
+
+// infos reads the row of every deployment, in the order of their hashes.
+func (e *Engine) infos(scope *sched.Scope) ([]Deployment, error) {
+	rows, _, err := e.store.Rows(scope, deploymentSpace, infoPrefix, store.MaxScan)
+	if err != nil {
+		return nil, err
+	}
+	var all []Deployment
+	for _, row := range rows {
+		id, is := strings.CutPrefix(row.Key, infoPrefix)
+		if !is {
+			break
+		}
+		var x info
+		if err := json.Unmarshal(row.Value, &x); err != nil {
+			return nil, fmt.Errorf("deployment %s: %w", id, err)
+		}
+		all = append(all, Deployment{ID: id, Added: x.Added, Activated: x.Activated, Retired: x.Retired, pieces: x.Pieces})
+	}
+	return all, nil
+}
+
+// pinned tells the deployment of each running instance, until yield returns false.
+func (e *Engine) pinned(scope *sched.Scope, yield func(deployment string) bool) error {
+	after := store.InstanceID("")
+	for {
+		page, _, err := e.store.Pins(scope, after, store.MaxScan)
+		if err != nil {
+			return err
+		}
+		for _, p := range page {
+			if !yield(p.Deployment) {
+				return nil
+			}
+		}
+		if len(page) < store.MaxScan {
+			return nil
+		}
+		after = page[len(page)-1].Instance
+	}
+}
+
+// unsent tells the deployment of the instance of each emission in the outbox, until yield returns false.
+func (e *Engine) unsent(scope *sched.Scope, yield func(deployment string) bool) error {
+	after, last := store.Emission{}, store.Pin{}
+	for {
+		page, _, err := e.store.Emissions(scope, after, store.MaxScan)
+		if err != nil {
+			return err
+		}
+		for _, x := range page {
+			if last.Instance != x.Instance {
+				if last, _, err = e.store.PinOf(scope, x.Instance); err != nil {
+					return err
+				}
+			}
+			if !yield(last.Deployment) {
+				return nil
+			}
+		}
+		if len(page) < store.MaxScan {
+			return nil
+		}
+		after = page[len(page)-1]
+	}
+}
+
+// quiet reports whether nothing of a deployment is left: no instance that runs, no emission that has not left.
+func (e *Engine) quiet(scope *sched.Scope, id string) (bool, error) {
+	quiet := true
+	look := func(deployment string) bool {
+		quiet = deployment != id
+		return quiet
+	}
+	err := e.pinned(scope, look)
+	if err == nil && quiet {
+		err = e.unsent(scope, look)
+	}
+	return quiet && err == nil, err
+}
+
+// retire lets go what drains and has nothing left. What cannot be looked at or written now is tried again later.
+func (e *Engine) retire(scope *sched.Scope) {
+	for _, d := range e.flip.Observe().Draining {
+		// Without the lanes first: most of the time something is left.
+		if left, err := e.quiet(scope, d.ID); err != nil || !left {
+			continue
+		}
+		_, _ = e.flip.Retire(scope, d.ID, func() (bool, error) { return e.quiet(scope, d.ID) }, func(next *view) error {
+			return e.decideView(scope, e.flip.Observe(), next, Package{})
+		})
+	}
+}
