@@ -27,6 +27,7 @@ const (
 const (
 	smallStates = 10_000
 	tlaRounds   = 3
+	maxEvent    = 10_000 // nanoseconds of a processor for one event of a binding, with every word of the owner shown
 )
 
 // explored is one run of the checker in a process of its own.
@@ -43,9 +44,10 @@ type explored struct {
 
 // tlaReport is out/bench-tla.json.
 type tlaReport struct {
-	TwoPhase []explored `json:"two_phase"`
-	Small    []explored `json:"small"`
-	Specs    []explored `json:"specifications"`
+	TwoPhase []explored  `json:"two_phase"`
+	Small    []explored  `json:"small"`
+	Specs    []explored  `json:"specifications"`
+	Events   []validated `json:"trace_validation"`
 	missed   []error
 }
 
@@ -71,9 +73,13 @@ func benchTLA(ctx context.Context, args []string) error {
 	if err := s.measureTLA(ctx, &r, rounds); err != nil {
 		return err
 	}
+	if err := s.measureEvents(ctx, &r, rounds); err != nil {
+		return err
+	}
 	s.printTwoPhase(&r)
 	s.printSmall(&r)
 	s.printExplored("specifications of the repository, small models", r.Specs)
+	s.printEvents(&r)
 	if err := s.WriteJSON("bench-tla.json", r); err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/millrace-dev/millrace/cmd/verify/internal/catalog"
 	"github.com/millrace-dev/millrace/cmd/verify/internal/harness"
+	"github.com/millrace-dev/millrace/sim/inventory"
 )
 
 // fewSelected is how many selected tests count as asked for by name.
@@ -31,15 +32,21 @@ func (s site) printLane(run laneRun) {
 		run.Lane, run.Discovered, run.Selected, len(run.Rows), run.Executed, run.Complete, run.Seconds)
 }
 
-// printActions says how often executions took each action of a specification, and which they never took. The
-// records of one process count on, so the largest number of an action is its total there.
-func (s site) printActions(run laneRun) {
+// takenActions adds up how often executions took each action of a specification. The records of one process count on, so the
+// largest number of an action is its total there.
+func takenActions(records []inventory.Record) map[string]int64 {
 	total := map[string]int64{}
-	for _, rec := range run.records {
+	for _, rec := range records {
 		for action, n := range rec.Actions { //order:the largest of them is kept
 			total[action] = max(total[action], n)
 		}
 	}
+	return total
+}
+
+// printActions says how often executions took each action of a specification, and which they never took.
+func (s site) printActions(run laneRun) {
+	total := takenActions(run.records)
 	if len(total) == 0 {
 		return
 	}

@@ -36,6 +36,8 @@ type soakRun struct {
 	Pairs      int            `json:"pairs"`            // reads-from pairs: of each check the most that one run of rff saw, summed
 	Faults     map[string]int `json:"faults,omitempty"` // taken so far, by place and kind
 
+	Actions map[string]int64 `json:"actions,omitempty"` // how often executions took each action of a specification
+
 	seen    map[string]struct{}
 	pairs   map[string]int
 	started time.Time
@@ -68,7 +70,7 @@ func soak(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	run := &soakRun{Seed: seed, seen: map[string]struct{}{}, pairs: map[string]int{}, Faults: map[string]int{}, started: time.Now(), limit: limit}
+	run := &soakRun{Seed: seed, seen: map[string]struct{}{}, pairs: map[string]int{}, Faults: map[string]int{}, Actions: map[string]int64{}, started: time.Now(), limit: limit}
 	return s.soak(ctx, run, seeds, a.values["filter"])
 }
 
@@ -115,7 +117,7 @@ func (s site) soak(ctx context.Context, run *soakRun, seeds int, filter string) 
 		run.Seed, run.Strategy = first+run.Round, soakStrategies[run.Round%len(soakStrategies)]
 		for _, run.Dir = range dirs {
 			if run.left() <= 0 {
-				p.Note("%s", run.line())
+				p.Note("%s\n%s", run.line(), run.never())
 				return s.WriteJSON("soak.json", run)
 			}
 			if err := s.soakPackage(ctx, run, binaries[run.Dir], tests[run.Dir], seeds, p); err != nil {
@@ -139,19 +141,19 @@ func (s site) soakPackage(ctx context.Context, run *soakRun, binary string, test
 	}
 	l := findLane("sim")
 	l.name, l.command = "soak", "soak"
-	bounds := fmt.Sprintf("%s=seed=%d seeds=%d strategy=%s hashes=%d", simVar, run.Seed, seeds, run.Strategy, soakHashes)
 	log, err := s.Path("logs", "soak-"+harness.Slug(run.Dir)+".log")
 	if err != nil {
 		return err
 	}
 	p.Label(run.line())
 	result, failed := s.Run(ctx, harness.Order{
-		Dir: run.Dir, Binary: binary, Run: exactly(tests), Env: append(s.checkEnv(file), bounds), Log: log, Timeout: l.timeout,
+		Dir: run.Dir, Binary: binary, Run: exactly(tests), Env: append(s.checkEnv(file), run.bounds(seeds)), Log: log, Timeout: l.timeout,
 	})
 	records, err := s.keepRecords(file)
 	if err := errors.Join(failed, err); err != nil {
 		return err
 	}
+	run.addActions(records)
 	for _, rec := range records {
 		run.add(rec)
 		if !rec.Passed {
@@ -162,6 +164,11 @@ func (s site) soakPackage(ctx context.Context, run *soakRun, binary string, test
 		return fmt.Errorf("soak: tests of %s (%s, seed %d) failed without a record\n%s", run.Dir, run.Strategy, run.Seed, harness.Tail(result.Output, 40))
 	}
 	return nil
+}
+
+// bounds is what the checks of a round are told. Every execution whose owner has a specification is checked against it.
+func (r *soakRun) bounds(seeds int) string {
+	return fmt.Sprintf("%s=seed=%d seeds=%d strategy=%s hashes=%d traces=1", simVar, r.Seed, seeds, r.Strategy, soakHashes)
 }
 
 func (s site) soakFailed(run *soakRun, rec inventory.Record) error {
@@ -188,6 +195,27 @@ func (r *soakRun) add(rec inventory.Record) {
 		r.pairs[rec.Check] = rec.Pairs
 	}
 	r.Seconds = time.Since(r.started).Seconds()
+}
+
+// addActions takes over how often one process took the actions of specifications.
+func (r *soakRun) addActions(records []inventory.Record) {
+	for action, n := range takenActions(records) { //order:sums
+		r.Actions[action] += n
+	}
+}
+
+// never lists the actions of specifications that no execution has taken yet.
+func (r *soakRun) never() string {
+	var names []string
+	for _, action := range slices.Sorted(maps.Keys(r.Actions)) {
+		if r.Actions[action] == 0 {
+			names = append(names, action)
+		}
+	}
+	if len(names) == 0 {
+		return fmt.Sprintf("all %d actions of the specifications were taken", len(r.Actions))
+	}
+	return fmt.Sprintf("of %d actions of specifications never taken: %s", len(r.Actions), strings.Join(names, ", "))
 }
 
 func (r *soakRun) left() time.Duration { return r.limit - time.Since(r.started) }

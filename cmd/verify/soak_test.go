@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -10,7 +11,7 @@ import (
 )
 
 func soakOf(limit time.Duration) *soakRun {
-	return &soakRun{Seed: 1, seen: map[string]struct{}{}, pairs: map[string]int{}, Faults: map[string]int{}, started: time.Now(), limit: limit}
+	return &soakRun{Seed: 1, seen: map[string]struct{}{}, pairs: map[string]int{}, Faults: map[string]int{}, Actions: map[string]int64{}, started: time.Now(), limit: limit}
 }
 
 // A soak adds up what was covered: equal traces count once, pairs as the most of each check.
@@ -30,6 +31,20 @@ func TestSoakAddsUpCoverage(t *testing.T) {
 		if !strings.Contains(r.line(), part) {
 			t.Errorf("the line does not tell %q: %s", part, r.line())
 		}
+	}
+}
+
+// Every execution of a soak is checked against the specification of its owner, and what none of them took is named.
+func TestSoakChecksEveryTrace(t *testing.T) {
+	r := soakOf(time.Hour)
+	if !slices.Contains(strings.Fields(r.bounds(10)), "traces=1") {
+		t.Errorf("bounds %q", r.bounds(10))
+	}
+	// The counts of one process go on from check to check.
+	r.addActions([]inventory.Record{{Actions: map[string]int64{"A.x": 1, "A.y": 0}}, {Actions: map[string]int64{"A.x": 3, "A.y": 0}}})
+	r.addActions([]inventory.Record{{Actions: map[string]int64{"A.x": 2, "A.z": 0}}})
+	if r.Actions["A.x"] != 5 || r.never() != "of 3 actions of specifications never taken: A.y, A.z" {
+		t.Errorf("%v, %s", r.Actions, r.never())
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/millrace-dev/millrace/core/sched"
 	"github.com/millrace-dev/millrace/sim"
 	"github.com/millrace-dev/millrace/tla/trace"
+	"github.com/millrace-dev/millrace/tla/trace/tracetest"
 	"github.com/millrace-dev/millrace/tla/value"
 	"go.uber.org/goleak"
 )
@@ -97,7 +98,9 @@ func BenchmarkEvent(b *testing.B) {
 	x, events := begun(b), recorded(b)
 	b.ReportAllocs()
 	b.ResetTimer()
-	for n := 0; n < b.N; n += len(events) {
+	end, n := tracetest.Cost(b), 0
+	defer func() { end(n) }()
+	for ; n < b.N; n += len(events) {
 		run, err := x.spec.Start(x.state(events[0].words, true))
 		if err != nil {
 			b.Fatal(err)

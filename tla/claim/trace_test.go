@@ -3,9 +3,7 @@ package claim
 import (
 	"errors"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/millrace-dev/millrace/core/claim"
 	"github.com/millrace-dev/millrace/core/sched"
@@ -13,6 +11,7 @@ import (
 	"github.com/millrace-dev/millrace/core/store/memory"
 	"github.com/millrace-dev/millrace/core/store/step"
 	"github.com/millrace-dev/millrace/tla/trace"
+	"github.com/millrace-dev/millrace/tla/trace/tracetest"
 	"go.uber.org/goleak"
 )
 
@@ -78,24 +77,14 @@ func TestIllegalEventIsExplained(t *testing.T) {
 	}
 }
 
-// cpuTime is what the process has used so far: on a machine that does other things, too, the clock tells little.
-func cpuTime(b *testing.B) time.Duration {
-	b.Helper()
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
 // BenchmarkEvent is the cost of one event: mapping the rows of the store, the action, and the invariants.
 func BenchmarkEvent(b *testing.B) {
 	st, engine := planted(b)
 	me := store.Owner{Replica: "a", Lane: 1, Incarnation: 1}
 	events := 0
 	b.ReportAllocs()
-	before := cpuTime(b)
-	defer func() { b.ReportMetric(float64(cpuTime(b)-before)/float64(events), "cpu-ns/event") }()
+	end := tracetest.Cost(b)
+	defer func() { end(events) }()
 	for events < b.N {
 		x := start(b, engine)
 		take := func(action string, args ...any) {

@@ -9,6 +9,7 @@ import (
 	"github.com/millrace-dev/millrace/core/sched"
 	"github.com/millrace-dev/millrace/sim"
 	"github.com/millrace-dev/millrace/tla/trace"
+	"github.com/millrace-dev/millrace/tla/trace/tracetest"
 	"github.com/millrace-dev/millrace/tla/value"
 	"go.uber.org/goleak"
 )
@@ -109,7 +110,9 @@ func BenchmarkEvent(b *testing.B) {
 	events := recorded(b, x)
 	b.ReportAllocs()
 	b.ResetTimer()
-	for n := 0; n < b.N; n += len(events) {
+	end, n := tracetest.Cost(b), 0
+	defer func() { end(n) }()
+	for ; n < b.N; n += len(events) {
 		run, err := x.spec.Start(x.shown(events[0].words))
 		if err != nil {
 			b.Fatal(err)
