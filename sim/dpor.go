@@ -81,7 +81,6 @@ type branch struct {
 	draws []uint64
 	foot  footprint
 	exact bool // foot is what the step will touch, not more
-	last  bool // it is the step that a race brought forward
 	kids  []*branch
 }
 

@@ -202,8 +202,8 @@ func (s *dpor) canWithout(w *World, n need, q *wait, first int) bool {
 	o := &s.state
 	*o = object{}
 	if n.object >= footObject {
-		real := w.objects[n.object-footObject]
-		o.hook, o.capacity = real.hook, real.capacity
+		actual := w.objects[n.object-footObject]
+		o.hook, o.capacity = actual.hook, actual.capacity
 	}
 	seen := int32(0)
 	for k, m := range s.path {

@@ -13,8 +13,8 @@ import (
 // errMoved sends a request back to be routed anew: the deployments changed after it was routed.
 var errMoved = errors.New("the deployments changed meanwhile")
 
-// ErrSuperseded: a delivery was decoded by a deployment that does not receive on its channel any more. Nothing happened; decode
-// it again.
+// ErrSuperseded is wrapped when a delivery was decoded by a deployment that does not receive on its channel any more. Nothing happened;
+// decode it again.
 var ErrSuperseded = errors.New("the channel belongs to another deployment")
 
 // moves bounds how often a request is routed anew.

@@ -164,6 +164,7 @@ func (x *actor) bring(d oneactor.Delivery) func() []string {
 			how = r.Status.String()
 		case engine.Unmatched:
 			missed, how = true, "missed"
+		default: // its name
 		}
 		of := x.st.names[r.Instance]
 		if of == "" {
@@ -193,7 +194,7 @@ func keyText(v any) string {
 
 func context(values map[string]any) *feel.Context {
 	c := feel.NewContext()
-	for name, value := range values { //order: each name is set once, and the names are told in their order
+	for name, value := range values { //order:each name is set once, and the names are told in their order
 		c = c.With(feel.Entry{Key: name, Value: valueOf(value)})
 	}
 	return c

@@ -85,7 +85,7 @@ func (i *instance) sight(t *token) *scope {
 // results gives the variables that an activity or event ended with to the instance.
 func (i *instance) results(t *token, values map[string]any) {
 	if t.at.outputs == nil {
-		for name, value := range values { //order: each name is set once
+		for name, value := range values { //order:each name is set once
 			i.sight(t).assign(name, value)
 		}
 		return

@@ -115,7 +115,7 @@ func (e *Engine) Deliver(d Delivery) ([]string, error) {
 // whole makes every number an int64, as expressions have them.
 func whole(values map[string]any) map[string]any {
 	all := map[string]any{}
-	for name, value := range values { //order: each name is set once
+	for name, value := range values { //order:each name is set once
 		if n, is := value.(int); is {
 			value = int64(n)
 		}
@@ -278,7 +278,7 @@ func (e *Engine) administer(d Delivery) {
 // stuck returns how the token or event that is stuck at a path is tried again, or nil.
 func (i *instance) stuck(d Delivery) (retry func()) {
 	correct := func(s *scope) {
-		for name, value := range d.Variables { //order: each name is set once
+		for name, value := range d.Variables { //order:each name is set once
 			s.assign(name, value)
 		}
 	}

@@ -81,7 +81,7 @@ func (i *instance) scope(outer *scope, owner *token, p *process, variables map[s
 	s := &scope{outer: outer, owner: owner, process: p, arrived: map[*node]map[*flow]int{}}
 	if variables != nil {
 		s.variables = map[string]any{}
-		for name, value := range variables { //order: each name is set once
+		for name, value := range variables { //order:each name is set once
 			s.variables[name] = value
 		}
 	}
@@ -166,7 +166,7 @@ func (s *scope) assign(name string, value any) {
 func (s *scope) all() map[string]any {
 	seen := map[string]any{}
 	for at := s; at != nil; at = at.outer {
-		for name, value := range at.variables { //order: each name is set once
+		for name, value := range at.variables { //order:each name is set once
 			if _, is := seen[name]; !is {
 				seen[name] = value
 			}

@@ -100,7 +100,7 @@ func (p *Program) message(e *element) error {
 }
 
 func (p *Program) checkCalls() error {
-	for _, proc := range p.processes { //order: any fault refuses the program
+	for _, proc := range p.processes { //order:any fault refuses the program
 		if err := p.checkCallsOf(proc); err != nil {
 			return err
 		}
@@ -109,7 +109,7 @@ func (p *Program) checkCalls() error {
 }
 
 func (p *Program) checkCallsOf(proc *process) error {
-	for _, n := range proc.nodes { //order: any fault refuses the program
+	for _, n := range proc.nodes { //order:any fault refuses the program
 		if n.kind == "callActivity" && p.processes[n.called] == nil {
 			return fmt.Errorf("read %s: %w: no process %s", n.id, ErrFile, n.called)
 		}

@@ -43,7 +43,7 @@ func (i *instance) state() []string {
 
 func variables(path string, values map[string]any) []string {
 	var lines []string
-	for name, value := range values { //order: the lines are sorted
+	for name, value := range values { //order:the lines are sorted
 		lines = append(lines, fmt.Sprintf("  variable %s.%s = %s", path, name, literal(value)))
 	}
 	return lines

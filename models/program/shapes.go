@@ -167,7 +167,7 @@ func (c *container) loop(points []point, b *Block) []point {
 	}
 	points = c.add(points, b.id()+"-count", "scriptTask", "",
 		extension(fmt.Sprintf("<zeebe:script expression=\"=%s + 1\" resultVariable=%q/>", counter, counter)))
-	points = c.add(points, b.id(), "exclusiveGateway", "", "")
+	c.add(points, b.id(), "exclusiveGateway", "", "")
 	c.connect(point{b.id(), fmt.Sprintf("%s < %d", counter, b.Count)}, again)
 	onward := c.add([]point{{from: b.id()}}, b.id()+"-after", "task", "", "")
 	c.byID[b.id()].attributes = fmt.Sprintf(" default=%q", c.byID[b.id()].out[1])

@@ -195,7 +195,7 @@ func Domain(keys ...value.Value) *value.Domain { return value.NewDomain(value.Ne
 // Function returns the function with the given values; keys are values that compare as Go values, as strings do.
 func Function(vals map[value.Value]value.Value) value.Value {
 	var keys []value.Value
-	for k := range vals { //order: a set sorts them
+	for k := range vals { //order:a set sorts them
 		keys = append(keys, k)
 	}
 	d := Domain(keys...)
