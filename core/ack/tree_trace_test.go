@@ -34,6 +34,42 @@ func TestTraceA1NoShare(t *testing.T) {
 	})
 }
 
+// Every edge of the specification's graph is taken by a tree.
+func TestTraceA1Sequences(t *testing.T) {
+	plan, err := spec.Sequences()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tracetest.Follow(t, "A1/sequences-of-the-specification", plan, func(w *sim.World, each func(do func(spec.Call))) {
+		spec.AttachAlways(w)
+		tree, shares := ack.NewTree(w.Scheduler(), spec.Shares, &told{})
+		w.Own(tree)
+		var held []*ack.Share
+		hold := func(shares []ack.Share) {
+			for i := range shares {
+				held = append(held, &shares[i])
+			}
+		}
+		hold(shares)
+		each(func(c spec.Call) {
+			if c.Name == "attach" {
+				decided := tree.Peek().Decided // then what is attached owns nothing
+				if more := tree.Attach(c.Shares); !decided {
+					hold(more)
+				}
+				return
+			}
+			share := held[0]
+			held = held[1:]
+			if c.Name == "fail" {
+				share.Fail(errLost)
+			} else {
+				share.Ack()
+			}
+		})
+	})
+}
+
 // The other direction: code that is right does not follow a specification that is wrong.
 func TestMutantsOfTheSpecificationAreCaughtByTraces(t *testing.T) {
 	tracetest.Caught(t, "A1/wrong-specification", "../../tla/ack", spec.Load, map[string]string{

@@ -33,9 +33,13 @@ var load = sync.OnceValues(func() (*trace.Spec, error) { return Load(nil) })
 // Attach checks the events of every tree that w's execution makes from now on against Ack. A tree may have five shares,
 // and four tasks may be at work on it at once: TraceAck.cfg says so.
 func Attach(w *sim.World) {
-	if !w.Traced() {
-		return
+	if w.Traced() {
+		AttachAlways(w)
 	}
+}
+
+// AttachAlways is Attach in every execution, whatever the share of those that are checked.
+func AttachAlways(w *sim.World) {
 	spec, err := load()
 	w.NoError(err)
 	AttachTo(w, spec)

@@ -80,7 +80,10 @@ var verdicts = map[string][]check.Verdict{
 }
 
 // judgement is what a row says about a result: why they disagree, or a note on how they agree.
-type judgement struct{ why, note string }
+type judgement struct {
+	why, note string
+	ended     bool // the run reached its end, within the bounds that it was given
+}
 
 // judge compares a result with the expectation.
 func (r corpusRow) judge(res *check.Result, draws bool) judgement {
@@ -125,8 +128,8 @@ func corpus(args []string, opt check.Options, match string, stdout io.Writer) in
 		fmt.Fprintln(stdout, err)
 		return exitUsage
 	}
-	pass, total, notes := 0, 0, 0
-	var ours, peers time.Duration
+	pass, total, notes, ended := 0, 0, 0, 0
+	var ours, peers time.Duration // of the rows that ended
 	for _, row := range rows {
 		if match != "" && !strings.Contains(row.module+" "+row.cfg, match) {
 			continue
@@ -135,8 +138,11 @@ func corpus(args []string, opt check.Options, match string, stdout io.Writer) in
 		start := time.Now()
 		verdict := row.run(args[1], opt)
 		took := time.Since(start)
-		ours += took
-		peers += time.Duration(row.peer * float64(time.Second))
+		if verdict.ended {
+			ended++
+			ours += took
+			peers += time.Duration(row.peer * float64(time.Second))
+		}
 		word := "ok  "
 		switch {
 		case verdict.why != "":
@@ -149,7 +155,8 @@ func corpus(args []string, opt check.Options, match string, stdout io.Writer) in
 		}
 		fmt.Fprintf(stdout, "%s %7.2fs %7.2fs %s %s  %s\n", word, took.Seconds(), row.peer, row.module, filepath.Base(row.cfg), verdict.why+verdict.note)
 	}
-	fmt.Fprintf(stdout, "%d of %d models agree (%d with a note); %.1fs, reference %.1fs\n", pass, total, notes, ours.Seconds(), peers.Seconds())
+	fmt.Fprintf(stdout, "%d of %d models agree (%d with a note)\n", pass, total, notes)
+	fmt.Fprintf(stdout, "the %d that ended took %.1fs, the reference %.1fs\n", ended, ours.Seconds(), peers.Seconds())
 	if pass != total {
 		return exitDisagree
 	}
@@ -172,5 +179,8 @@ func (r corpusRow) run(dir string, opt check.Options) judgement {
 	if err != nil {
 		return judgement{why: strings.SplitN(err.Error(), "\n", 2)[0]}
 	}
-	return r.judge(m.Run(opt), m.Prog.Draws())
+	res := m.Run(opt)
+	j := r.judge(res, m.Prog.Draws())
+	j.ended = res.Verdict != check.Unfinished
+	return j
 }

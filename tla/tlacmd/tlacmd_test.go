@@ -57,8 +57,8 @@ func TestCorpusCountsWhatAgrees(t *testing.T) {
 	}
 	var out bytes.Buffer
 	code := tlacmd.Main([]string{"corpus", list, "../testdata"}, &out, &out)
-	if code != 1 || !strings.Contains(out.String(), "2 of 4 models agree (1 with a note)") || !strings.Contains(out.String(), "expected 13 distinct states, found 12") ||
-		!strings.Contains(out.String(), "depth 1, recorded 2") || !strings.Contains(out.String(), "expected depth 9, found 10") {
+	if code != 1 || !strings.Contains(out.String(), "2 of 4 models agree (1 with a note)\nthe 4 that ended took") || !strings.Contains(out.String(), "expected 13 distinct states, found 12") ||
+		!strings.Contains(out.String(), "depth 1, recorded 2") || !strings.Contains(out.String(), "expected depth 9, found 10") || !strings.Contains(out.String(), "the reference 2.0s") {
 		t.Errorf("exit %d\n%s", code, out.String())
 	}
 }
