@@ -28,4 +28,17 @@ TraceBack(l) ==
   CASE lane[l].at = "resolved" -> Back(l) /\ UNCHANGED <<alias, wrong, badly, sweeps>>
     [] lane[l].at = "claimed" -> Swept(l)
     [] OTHER -> UNCHANGED vars
+
+(* The graph whose edges the sequences cover: one delivery, and steps of    *)
+(* others that claim, step and free one after the other.                    *)
+SequenceResolve(l, k, c, found) == TraceResolve(l, k, c, found)
+SequenceLandTake(l, i, valid) ==
+  IF l \in Lanes
+  THEN lane[l].i = i /\ Claim(l) /\ lane'[l].at = "claimed" /\ Valid(i, lane[l].g, lane[l].d) = valid
+  ELSE OtherClaim(i) /\ inst[i].wait # NoWait
+SequenceLandCommit(l, i, k, c) ==
+  TraceLandCommit(l, i) /\ inst'[i].wait.key = k /\ inst'[i].wait.ch = c
+SequenceLandFree(l, i) == TraceLandFree(l, i) /\ (l \in Lanes \/ inst[i].owner = Other)
+SequenceBack(l, refused) ==
+  IF refused THEN lane[l].at = "resolved" /\ Claim(l) /\ lane'[l].at = "idle" ELSE lane[l].at = "idle" /\ UNCHANGED vars
 =============================================================================

@@ -35,6 +35,9 @@ func Load(replace map[string]string) (*trace.Spec, error) { return protocol.Load
 // instance waits for one message at most. Instances and keys are those of TraceCorrelate.cfg.
 func Attach(w *sim.World, engine *memory.Engine) { protocol.Attach(w, starts(w, engine)) }
 
+// AttachAlways is Attach in every execution, whatever the share of those that are checked.
+func AttachAlways(w *sim.World, engine *memory.Engine) { protocol.AttachAlways(w, starts(w, engine)) }
+
 // AttachTo is Attach to a specification that was loaded before.
 func AttachTo(w *sim.World, spec *trace.Spec, engine *memory.Engine) {
 	bind.To(w, spec, starts(w, engine))
@@ -42,17 +45,22 @@ func AttachTo(w *sim.World, spec *trace.Spec, engine *memory.Engine) {
 
 func starts(w *sim.World, engine *memory.Engine) func(*trace.Spec) (bind.Handler, error) {
 	return func(spec *trace.Spec) (bind.Handler, error) {
-		b := &binding{
-			spec: spec, engine: engine, running: w.Running, tasks: bind.Numbers{}, lanes: map[store.Owner]value.Value{},
-			insts: spec.Shape("owner", "epoch", "g", "wait"), waits: spec.Shape("g", "key", "ch"), aliases: spec.Shape("i", "g"),
-			none: spec.Model("None"),
-		}
+		b := newBinding(spec)
+		b.engine, b.running = engine, w.Running
 		shown, err := b.shown()
 		if err != nil {
 			return nil, err
 		}
 		b.run, err = spec.Start(shown)
 		return b.event, err
+	}
+}
+
+func newBinding(spec *trace.Spec) *binding {
+	return &binding{
+		spec: spec, tasks: bind.Numbers{}, lanes: map[store.Owner]value.Value{},
+		insts: spec.Shape("owner", "epoch", "g", "wait"), waits: spec.Shape("g", "key", "ch"), aliases: spec.Shape("i", "g"),
+		none: spec.Model("None"),
 	}
 }
 
@@ -135,9 +143,10 @@ func (b *binding) shown() (trace.State, error) {
 		d, err = step.Inspect(v)
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
+	return b.state(d), err
+}
+
+func (b *binding) state(d step.Dump) trace.State {
 	rows := map[value.Value]value.Value{}
 	for _, id := range []store.InstanceID{"a", "b"} {
 		rows[b.spec.Str(string(id))] = b.instance(d.Instances[id])
@@ -151,7 +160,7 @@ func (b *binding) shown() (trace.State, error) {
 	}
 	s := make(trace.State, len(b.spec.Vars))
 	s[b.spec.Index("inst")], s[b.spec.Index("alias")] = trace.Function(rows), trace.Function(aliases)
-	return s, nil
+	return s
 }
 
 // instance maps a row. One that has ended has used up a generation, in Correlate, and waits for nothing.

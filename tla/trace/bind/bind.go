@@ -26,6 +26,9 @@ func New(o trace.Options) *Protocol {
 	return p
 }
 
+// Options returns what the specification is loaded with, for a plan that covers its graph.
+func (p *Protocol) Options() trace.Options { return p.options }
+
 // Load compiles the specification; replace maps names of modules to other texts, those of a mutant.
 func (p *Protocol) Load(replace map[string]string) (*trace.Spec, error) {
 	o := p.options
