@@ -73,6 +73,14 @@ func probe(slots []entry, fp uint64) (e *entry, found bool) {
 	}
 }
 
+// touch reads the entry where fp would be, so that it is at hand a moment later.
+func (t *table) touch(fp uint64) {
+	fp = key(fp)
+	slots := *t.shard(fp).slots.Load()
+	hi, _ := bits.Mul64(fp<<shardBits, uint64(len(slots)))
+	slots[hi].fp.Load()
+}
+
 // insert adds a fingerprint; it returns its number and whether it is new.
 func (t *table) insert(fp uint64, pred uint32) (id uint32, fresh bool) {
 	fp = key(fp)

@@ -27,6 +27,7 @@ type worker struct {
 	fresh     []int64
 	rec       *recorder
 	emit      func(c *eval.Ctx) bool
+	batch     batch
 }
 
 func (s *search) newWorker(i int) *worker {
@@ -44,6 +45,9 @@ func (s *search) newWorker(i int) *worker {
 		w.rec = s.graph.recorder(s)
 	}
 	w.emit = w.successor
+	if s.batched() {
+		w.batch = newBatch(len(s.m.Prog.Vars))
+	}
 	return w
 }
 
@@ -116,7 +120,11 @@ func (w *worker) expand(n node) bool {
 			return false
 		}
 	}
-	if err := s.m.next.Each(c, w.emit); err != nil {
+	err := s.m.next.Each(c, w.emit)
+	if !w.settle() {
+		return false
+	}
+	if err != nil {
 		s.report(&finding{verdict: Fault, err: err, from: n.id, id: n.id})
 		return false
 	}
@@ -168,6 +176,10 @@ func (w *worker) successor(c *eval.Ctx) bool {
 	if w.s.repeats && w.repeated(raw) {
 		return false
 	}
+	if w.batch.list != nil {
+		w.batch.add(c, w.orbits.least(c, raw))
+		return w.batch.full() && !w.settle()
+	}
 	in := w.stepInModel(c)
 	if w.err != nil {
 		s.report(&finding{verdict: Fault, err: w.err, from: w.cur.id, id: w.cur.id})
@@ -184,15 +196,8 @@ func (w *worker) successor(c *eval.Ctx) bool {
 		id, fresh = s.table.insert(fp, w.cur.id)
 	}
 	if fresh {
-		vals := append(make([]value.Value, 0, len(c.Next)), c.Next...)
-		w.fresh[c.Action+1]++
-		w.side.Level = s.level + 1
-		w.side.Action = c.Action
-		if !w.invariants(vals, id, w.cur.id, s.m.invariants) {
+		if !w.found(c.Next, c.Action, id, in) {
 			return true
-		}
-		if in {
-			w.push(node{vals, id})
 		}
 	}
 	if !w.steps(c, id) {
@@ -205,6 +210,21 @@ func (w *worker) successor(c *eval.Ctx) bool {
 		}
 	}
 	return false
+}
+
+// found checks a new state, and keeps it when it is one of the model. It reports false when an invariant fails.
+func (w *worker) found(next []value.Value, action int, id uint32, in bool) bool {
+	vals := append(make([]value.Value, 0, len(next)), next...)
+	w.fresh[action+1]++
+	w.side.Level = w.s.level + 1
+	w.side.Action = action
+	if !w.invariants(vals, id, w.cur.id, w.s.m.invariants) {
+		return false
+	}
+	if in {
+		w.push(node{vals, id})
+	}
+	return true
 }
 
 // rawHash hashes the values of the next state of c, whatever the view and the symmetry.
