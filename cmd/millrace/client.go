@@ -42,19 +42,25 @@ var errNode = errors.New("the node says no")
 // maxAnswer bounds what is read of an answer.
 const maxAnswer = 64 << 20
 
-// ask sends a request and decodes the answer. An answer that is no success is an error with the node's words.
-func (c *client) ask(ctx context.Context, method, path string, body []byte, into any) error {
+// send sends a request and returns the answer, whatever it says.
+func (c *client) send(ctx context.Context, method, path, kind string, body []byte) (*http.Response, []byte, error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(body))
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Content-Type", kind)
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
-	if err := errors.Join(err, resp.Body.Close()); err != nil {
+	return resp, text, errors.Join(err, resp.Body.Close())
+}
+
+// ask sends a request and decodes the answer. An answer that is no success is an error with the node's words.
+func (c *client) ask(ctx context.Context, method, path string, body []byte, into any) error {
+	resp, text, err := c.send(ctx, method, path, "application/json", body)
+	if err != nil {
 		return err
 	}
 	if resp.StatusCode/100 != 2 {

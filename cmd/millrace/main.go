@@ -35,6 +35,9 @@ func commands() []command {
 		{"instances", "[--node URL] [--status S] [--limit N] [--after ID]", "list the instances of a running node", instances},
 		{"resolve", "[--node URL] [--token N] [--set JSON] ID", "correct variables of an instance and try what is stuck again", resolve},
 		{"cancel", "[--node URL] ID", "end an instance", cancel},
+		{"apply", "[--node URL] [--plan] PACKAGE", "activate a package folder or zip on a running node, and show what that changes", apply},
+		{"rollback", "[--node URL] [--plan] [HASH]", "activate a deployment that the node keeps: the one before, or the one named", rollback},
+		{"deployments", "[--node URL]", "list the deployments of a running node", deployments},
 		{"demo", "[--orders N] [--kills N] [--seed N] [--dir DIR]", "feed, kill and restart a node, and account for every record", demo},
 		{"version", "", "show the version", version},
 	}
@@ -70,7 +73,7 @@ func dispatch(ctx context.Context, args []string, out, errs io.Writer) int {
 func usage(w io.Writer) {
 	say(w, "usage: millrace COMMAND\n\n")
 	for _, c := range commands() {
-		say(w, "  %-10s%-52s%s\n", c.name, c.usage, c.help)
+		say(w, "  %-12s%-52s%s\n", c.name, c.usage, c.help)
 	}
 }
 

@@ -12,13 +12,18 @@ import (
 	"github.com/millrace-dev/millrace/core/record"
 )
 
-// load reads a package folder, or lists every fault.
+// load reads a package folder or a zip archive of one, or lists every fault.
 func load(dir string, errs io.Writer) (*graph.Package, bool) {
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		say(errs, "millrace: %s is not a package folder\n", dir)
+	info, err := os.Stat(dir)
+	if err != nil || !info.IsDir() && !strings.HasSuffix(dir, ".zip") {
+		say(errs, "millrace: %s is not a package folder, nor a zip archive of one\n", dir)
 		return nil, false
 	}
-	pkg, faults := graph.Load(os.DirFS(dir))
+	pkg, faults, err := read(dir, info)
+	if err != nil {
+		say(errs, "millrace: %v\n", err)
+		return nil, false
+	}
 	for _, f := range faults {
 		say(errs, "%s\n", filepath.Join(dir, f.Error()))
 	}
@@ -27,6 +32,22 @@ func load(dir string, errs io.Writer) (*graph.Package, bool) {
 		return nil, false
 	}
 	return pkg, true
+}
+
+func read(name string, info os.FileInfo) (*graph.Package, []graph.Fault, error) {
+	switch {
+	case info.IsDir():
+		pkg, faults := graph.Load(os.DirFS(name))
+		return pkg, faults, nil
+	case info.Size() > graph.MaxArchiveBytes:
+		return nil, nil, fmt.Errorf("%s has %d bytes, more than %d", name, info.Size(), graph.MaxArchiveBytes)
+	}
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	pkg, faults := graph.LoadArchive(data)
+	return pkg, faults, nil
 }
 
 func validate(_ context.Context, args []string, out, errs io.Writer) int {

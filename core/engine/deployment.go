@@ -115,8 +115,14 @@ func (e *Engine) Activate(scope *sched.Scope, p Package) error {
 	return fmt.Errorf("activate deployment %s: %w", p.Deployment, ErrBusy)
 }
 
-// Active returns the deployment that new instances start on.
-func (e *Engine) Active() string { return e.flip.Observe().Active.ID }
+// Active returns the deployment that new instances start on, and those that drain, newest first.
+func (e *Engine) Active() (active string, draining []string) {
+	v := e.flip.Observe()
+	for _, d := range v.Draining {
+		draining = append(draining, d.ID)
+	}
+	return v.Active.ID, draining
+}
 
 // catchUp follows what another replica decided. On a store of its own there is nothing to follow.
 func (e *Engine) catchUp(scope *sched.Scope) error {
@@ -183,10 +189,15 @@ func (e *Engine) expectation(v *view) *store.Row {
 func (e *Engine) keepDeployments(scope *sched.Scope) {
 	pause := e.options.Retire
 	scheduled := uint64(0) // the number of the view whose schedules are there
+	told := e.flip.Observe().Number
 	look := e.s.Now().Add(pause)
 	for scope.Err() == nil {
-		told := e.changed.Register()
+		news := e.changed.Register()
 		seen := e.flip.Observe()
+		if seen.Number != told {
+			told = seen.Number
+			e.options.Changed()
+		}
 		if seen.Number != scheduled && e.keepSchedules(scope) == nil {
 			scheduled = seen.Number
 		}
@@ -196,7 +207,7 @@ func (e *Engine) keepDeployments(scope *sched.Scope) {
 			look = e.s.Now().Add(pause)
 		}
 		patience := e.patience(scope, scheduled != seen.Number, max(time.Millisecond, look.Sub(e.s.Now())))
-		if told.Wait(patience) == nil {
+		if news.Wait(patience) == nil {
 			pause = e.options.Retire
 			look = e.s.Now().Add(pause)
 		}

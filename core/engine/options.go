@@ -111,6 +111,8 @@ type Options struct {
 	// Retire is the time until it is looked for the first time whether a deployment that drains can retire; it doubles up to thirty
 	// times. 1 ms … 1 h. Default 10 s.
 	Retire time.Duration
+	// Changed is told, in a task of the engine, that other deployments are active or draining than before. Nil: nobody is told.
+	Changed func()
 	// Lost is told of a deployment that drains and cannot be compiled by this version: its instances stay parked. Nil: nobody is told.
 	Lost func(deployment string, why error)
 	// TaskPoll is how often a worker that waits for tasks looks for what another replica offers. 1 ms … 1 min. Default 1 s.
@@ -165,6 +167,9 @@ func (o Options) withDefaults() Options {
 	setDefault(&o.MessageTTL, time.Minute)
 	setDefault(&o.TaskPoll, time.Second)
 	setDefault(&o.Follow, 2*time.Second)
+	if o.Changed == nil {
+		o.Changed = func() {}
+	}
 	if o.Lost == nil {
 		o.Lost = func(string, error) {}
 	}

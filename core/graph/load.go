@@ -81,6 +81,7 @@ func load(fsys fs.FS, parse flowParser) (*Package, []Fault) {
 		return nil, sortFaults(l.faults)
 	}
 	l.pkg.ID = identity(l.files)
+	l.pkg.files = l.files
 	return l.pkg, nil
 }
 

@@ -26,6 +26,8 @@ type Package struct {
 	Node       Node
 	// Warnings are what flow files say and no engine heeds; the package can run all the same.
 	Warnings []Fault
+
+	files []file // what was read, for Archive and Compare
 }
 
 // Branch says how records are grouped into concrete branches, each with state of its own.

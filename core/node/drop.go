@@ -25,8 +25,7 @@ const maxDropped = 1000
 
 // watchFolder takes the files of the channel's folder as messages, in the order of their names, until the node stops. A file is
 // renamed only after its message was answered: after a crash it is taken again, under the same id, and is a duplicate then.
-func (x *channel) watchFolder() {
-	scope := x.n.intake
+func (x *channel) watchFolder(scope *sched.Scope) {
 	folder := x.Drop.Folder
 	if !filepath.IsAbs(folder) {
 		folder = filepath.Join(x.n.opts.Data, folder)
@@ -85,7 +84,12 @@ func (x *channel) takeFile(scope *sched.Scope, folder, name string) error {
 		return x.refuseFile(folder, name, fmt.Sprintf("the file has more than %d bytes", maxMessageBytes))
 	}
 	sum := sha256.Sum256(body)
-	answered, refused, err := x.take(scope, dropID(name, sum[:]), body)
+	var answered engine.Reply
+	var refused *refusal
+	err = x.n.whileSuperseded(scope, x, func(now *channel) (err error) {
+		answered, refused, err = now.take(scope, dropID(name, sum[:]), body)
+		return err
+	})
 	switch {
 	case err != nil && !errors.Is(err, engine.ErrUnsettled):
 		return err

@@ -46,7 +46,7 @@ var errEmit = errors.New("emission cannot be a record")
 
 // send publishes one emission and returns nil when everything behind its relay has acknowledged it and that is durable.
 func (n *Node) send(scope *sched.Scope, e store.Emission) error {
-	x := n.flows.emits[e.Target]
+	x := n.flows.open.Observe().emits[e.Target]
 	if x == nil {
 		return fmt.Errorf("send emission of %s: there is no emit %q", e.Instance, e.Target)
 	}

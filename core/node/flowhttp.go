@@ -16,8 +16,8 @@ import (
 const IdempotencyHeader = "Idempotency-Key"
 
 // flowRoutes registers the channels that take messages over HTTP and the administration of instances.
-func (n *Node) flowRoutes(mux *http.ServeMux) {
-	for _, x := range n.flows.channels {
+func (n *Node) flowRoutes(mux *http.ServeMux, open []*channel) {
+	for _, x := range open {
 		if x.HTTPPath != "" {
 			n.route(mux, x.HTTPPath, x.serve)
 		}
@@ -32,6 +32,9 @@ func (n *Node) flowRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /api/instances/{id}/history", n.apiHistory)
 	mux.HandleFunc("POST /api/instances/{id}/incidents/{token}", n.apiResolve)
 	mux.HandleFunc("POST /api/instances/{id}/cancel", n.apiCancel)
+	mux.HandleFunc("GET /api/deployments", n.apiDeployments)
+	mux.HandleFunc("POST /api/deployments", n.apiApply)
+	mux.HandleFunc("POST /api/deployments/rollback", n.apiRollback)
 	n.taskRoutes(mux)
 }
 
@@ -63,7 +66,12 @@ func (x *channel) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	scope, done := x.n.requestScope(r.Context(), "message on "+x.Name)
 	defer done()
-	answered, refused, err := x.take(scope, id, body)
+	var answered engine.Reply
+	var refused *refusal
+	err = x.n.whileSuperseded(scope, x, func(now *channel) (err error) {
+		answered, refused, err = now.take(scope, id, body)
+		return err
+	})
 	if refused != nil {
 		reply(w, http.StatusBadRequest, answer{Outcome: "rejected", Reason: refused.reason, Line: refused.line, Pointer: refused.pointer})
 		return

@@ -1,13 +1,11 @@
 package node
 
 import (
-	"errors"
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/millrace-dev/millrace/core/engine"
-	"github.com/millrace-dev/millrace/core/flow"
 	"github.com/millrace-dev/millrace/core/graph"
 	"github.com/millrace-dev/millrace/core/lane"
 	"github.com/millrace-dev/millrace/core/mail"
@@ -21,54 +19,59 @@ const inboxKeep = 24 * time.Hour
 
 // flows is the execution plane of a node: the engine and what brings deliveries to it.
 type flows struct {
-	engine   *engine.Engine
-	lanes    *laneMetrics
-	channels []*channel
-	emits    map[string]*emitter
+	engine  *engine.Engine
+	lanes   *laneMetrics
+	open    sched.Publication[transports]
+	started sched.Bool // engine is set
+	opening sched.Semaphore
+	streams map[string]*stream // consumers of relay channels by name, made by the first opening
+
+	guard    sched.Mutex
+	packages map[string]*graph.Package // by identity, those that were compiled
 }
 
 // channel is a channel of the package, ready to decode.
 type channel struct {
 	*graph.Channel
-	n *Node
-	// room bounds the deliveries of a relay channel that are under way, the held ones included.
+	n          *Node
+	deployment string
+}
+
+// stream is the consumer of a relay channel. It stays while deployments change.
+type stream struct {
+	n    *Node
+	name string
+	// room bounds the deliveries that are under way, the held ones included.
 	room sched.Semaphore
 	from *consumer
 }
 
 // startFlows starts the engine, then what delivers to it.
 func (n *Node) startFlows() error {
-	n.flows = &flows{emits: map[string]*emitter{}}
+	n.flows = &flows{
+		started: sched.NewBool(n.s, "flows started", false), opening: sched.NewSemaphore(n.s, "opening transports", 1),
+		streams: map[string]*stream{}, guard: sched.NewMutex(n.s, "packages"), packages: map[string]*graph.Package{},
+	}
+	first, err := n.transportsOf(n.pkg, nil)
+	if err != nil {
+		return err
+	}
+	n.flows.open = sched.NewPublication(n.s, "transports", first)
 	if len(n.pkg.Flows) == 0 {
 		return nil
 	}
-	deployment := engine.Package{Deployment: n.pkg.ID}
-	var faults []error
-	for _, f := range n.pkg.Flows {
-		for _, p := range f.Definitions.Processes {
-			d, err := flow.NewDefinition(p)
-			faults = append(faults, err)
-			deployment.Flows = append(deployment.Flows, d)
-		}
-	}
-	for _, c := range n.pkg.Channels {
-		deployment.Channels = append(deployment.Channels, n.engineChannel(c))
-		if c.Invalid != "" {
-			deployment.Channels = append(deployment.Channels, engine.Channel{Name: invalidOf(c.Name), Flow: c.Invalid, Keep: inboxKeep})
-		}
-	}
-	for _, e := range n.pkg.Emits {
-		x, err := n.newEmitter(e)
-		faults = append(faults, err)
-		n.flows.emits[e.Name] = x
-	}
-	if err := errors.Join(faults...); err != nil {
+	deployment, err := n.enginePackage(n.pkg)
+	if err != nil {
 		return err
 	}
 	n.expiring = append(n.expiring, emittedSpace, store.InboxSpace, mail.Space, engine.JournalSpace)
 	o := engine.Options{
 		Lanes: n.pkg.Node.Lanes, SettleCapacity: n.pkg.Node.SettlementCapacity, SettleTimeout: n.pkg.Node.SettlementTime,
 		Journal: n.pkg.Node.Journal,
+		Changed: n.reopen,
+		Lost: func(id string, why error) {
+			n.log.Warn("instances of a deployment stay parked", "deployment", id, "reason", why)
+		},
 		Dropped: func(message, key string) { n.log.Warn("thrown message met nobody", "message", message, "key", key) },
 	}
 	n.flows.lanes = n.metrics.newLaneMetrics(n.s, max(n.pkg.Node.Lanes, lane.DefaultLanes), func(id int) int {
@@ -78,17 +81,14 @@ func (n *Node) startFlows() error {
 		return n.flows.engine.Queued(id)
 	})
 	o.Observer = n.flows.lanes
-	var err error
 	n.flows.engine, err = engine.New(n.s, n.flowing, o, engine.Parts{
-		Store: n.store, Package: deployment, Handlers: n.handlers(), Send: n.send,
+		Store: n.store, Package: deployment, Compile: n.compile, Handlers: n.handlers(), Send: n.send,
 	})
 	if err != nil {
 		return err
 	}
-	for _, c := range n.pkg.Channels {
-		n.startChannel(c)
-	}
-	return nil
+	n.flows.started.Store(true)
+	return n.openTransports(n.root)
 }
 
 func (n *Node) engineChannel(c *graph.Channel) engine.Channel {
@@ -113,7 +113,7 @@ func (n *Node) dedupeKeep(r *graph.Relay, depth int) time.Duration {
 		return 0
 	}
 	for _, p := range n.pkg.Processors {
-		if p.To != r {
+		if p.To.Name != r.Name {
 			continue
 		}
 		if p.Deduplicate != nil {
@@ -126,22 +126,8 @@ func (n *Node) dedupeKeep(r *graph.Relay, depth int) time.Duration {
 	return 0
 }
 
-func (n *Node) startChannel(c *graph.Channel) {
-	x := &channel{Channel: c, n: n}
-	n.flows.channels = append(n.flows.channels, x)
-	if c.Drop != nil {
-		n.s.Go(n.intake, "folder of channel "+c.Name, x.watchFolder)
-	}
-	if c.From == nil {
-		return
-	}
-	x.room = sched.NewSemaphore(n.s, "room of channel "+c.Name, int64(max(n.pkg.Node.SettlementCapacity, 1)))
-	x.from = n.attach("channel "+c.Name, c.From)
-	n.s.Go(n.flowing, "channel "+c.Name, x.run)
-}
-
 // run delivers the rows of a relay. Each row is a delivery with a share of its own and a task that waits for its answer.
-func (x *channel) run() {
+func (x *stream) run() {
 	scope := x.n.flowing
 	for {
 		d, err := x.from.Receive(scope, nil)
@@ -153,9 +139,10 @@ func (x *channel) run() {
 	}
 }
 
-func (x *channel) dispatch(scope *sched.Scope, d delivery) {
+func (x *stream) dispatch(scope *sched.Scope, d delivery) {
 	defer d.Rows.Release()
-	rows, err := x.selected(d.Rows)
+	c := x.n.flows.open.Observe().byName[x.name]
+	rows, err := c.selected(d.Rows)
 	if err != nil {
 		d.Share.Fail(err)
 		return
@@ -168,10 +155,14 @@ func (x *channel) dispatch(scope *sched.Scope, d delivery) {
 		}
 		share, id, r := &shares[i], d.IDs.At(int(row)), d.Rows.Row(int(row))
 		d.Rows.Retain()
-		x.n.s.Go(scope, "delivery on "+x.Name, func() {
+		x.n.s.Go(scope, "delivery on "+x.name, func() {
 			defer x.room.Release(1)
 			defer d.Rows.Release()
-			answer, err := x.deliver(scope, id, r)
+			var answer engine.Reply
+			err := x.n.whileSuperseded(scope, c, func(now *channel) (err error) {
+				answer, err = now.deliver(scope, id, r)
+				return err
+			})
 			switch {
 			case err != nil:
 				share.Fail(err)
@@ -193,7 +184,7 @@ func (x *channel) selected(b *record.Batch) ([]int32, error) {
 
 // deliver brings one row to the engine.
 func (x *channel) deliver(scope *sched.Scope, id string, row record.Row) (engine.Reply, error) {
-	return x.bring(scope, engine.Delivery{Channel: x.Name, ID: id, Decode: func() (engine.Message, error) { return x.message(row) }})
+	return x.bring(scope, engine.Delivery{Channel: x.Name, ID: id, Deployment: x.deployment, Decode: func() (engine.Message, error) { return x.message(row) }})
 }
 
 // bring brings a message to the engine and counts the answer.

@@ -36,19 +36,25 @@ func checkListen(address string) error {
 	return nil
 }
 
-// serve opens the port.
-func (n *Node) serve() error {
+// mux is the port's surface while certain channels are open.
+func (n *Node) mux(open []*channel) *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /livez", n.livez)
 	mux.HandleFunc("GET /readyz", n.readyz)
 	mux.Handle("GET /metrics", n.metrics.handler())
 	mux.HandleFunc("GET /api/package", n.apiPackage)
-	n.flowRoutes(mux)
-	if err := n.sourceRoutes(mux); err != nil {
-		return err
+	n.flowRoutes(mux, open)
+	for _, x := range n.intakes {
+		n.route(mux, x.path, x.handler.ServeHTTP)
 	}
+	return mux
+}
+
+// serve opens the port.
+func (n *Node) serve() error {
 	n.server = &http.Server{
-		Handler: mux, MaxHeaderBytes: maxHeaderBytes, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout,
+		Handler:        http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { n.flows.open.Observe().mux.ServeHTTP(w, r) }),
+		MaxHeaderBytes: maxHeaderBytes, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout,
 	}
 	go func() { // the edge to net/http, which runs its own goroutines anyway
 		if err := n.server.Serve(n.listener); !errors.Is(err, http.ErrServerClosed) {
@@ -96,5 +102,9 @@ func reply(w http.ResponseWriter, status int, body any) {
 }
 
 func (n *Node) apiPackage(w http.ResponseWriter, _ *http.Request) {
-	reply(w, http.StatusOK, map[string]any{"name": n.pkg.Name, "identity": n.pkg.ID, "lanes": n.pkg.Node.Lanes})
+	identity := n.pkg.ID
+	if n.flows.engine != nil {
+		identity, _ = n.flows.engine.Active()
+	}
+	reply(w, http.StatusOK, map[string]any{"name": n.pkg.Name, "identity": identity, "lanes": n.pkg.Node.Lanes})
 }

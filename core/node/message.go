@@ -27,7 +27,7 @@ func invalidOf(channel string) string { return channel + "/invalid" }
 func (x *channel) take(scope *sched.Scope, id string, body []byte) (engine.Reply, *refusal, error) {
 	m, refused := x.parse(body)
 	if refused == nil {
-		r, err := x.bring(scope, engine.Delivery{Channel: x.Name, ID: id, Decode: func() (engine.Message, error) { return m, nil }})
+		r, err := x.bring(scope, engine.Delivery{Channel: x.Name, ID: id, Deployment: x.deployment, Decode: func() (engine.Message, error) { return m, nil }})
 		return r, nil, err
 	}
 	x.n.metrics.rejected.WithLabelValues("channel "+x.Name, refused.class).Inc()
@@ -39,7 +39,7 @@ func (x *channel) take(scope *sched.Scope, id string, body []byte) (engine.Reply
 		feel.Entry{Key: "pointer", Value: feel.String(refused.pointer)},
 		feel.Entry{Key: "reason", Value: feel.String(refused.reason)},
 	)}
-	r, err := x.bring(scope, engine.Delivery{Channel: invalidOf(x.Name), ID: id, Decode: func() (engine.Message, error) { return m, nil }})
+	r, err := x.bring(scope, engine.Delivery{Channel: invalidOf(x.Name), ID: id, Deployment: x.deployment, Decode: func() (engine.Message, error) { return m, nil }})
 	return r, nil, err
 }
 

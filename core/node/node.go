@@ -35,6 +35,7 @@ type Node struct {
 	engine  *pebble.Engine
 	point   *sink.Point
 	relays  map[string]*batches
+	intakes []intakeRoute
 	flows   *flows
 	letters *deadLetters
 	metrics *metrics
@@ -106,7 +107,7 @@ func (n *Node) start() error {
 	}
 	n.s.Go(n.flowing, "commit point", func() { n.failed("commit point", n.point.Run(n.flowing)) })
 	n.makeRelays()
-	for _, step := range []func() error{n.startProcessors, n.startSinks, n.startFlows, n.serve, n.startSources} {
+	for _, step := range []func() error{n.startProcessors, n.startSinks, n.makeIntakes, n.startFlows, n.serve, n.startSources} {
 		if err := step(); err != nil {
 			return err
 		}

@@ -16,8 +16,14 @@ import (
 	"github.com/millrace-dev/millrace/core/source/web"
 )
 
-// sourceRoutes registers the HTTP sources.
-func (n *Node) sourceRoutes(mux *http.ServeMux) error {
+// intakeRoute is an HTTP source, ready to take requests.
+type intakeRoute struct {
+	path    string
+	handler http.Handler
+}
+
+// makeIntakes makes the HTTP sources. They stay as they are while deployments change.
+func (n *Node) makeIntakes() error {
 	for _, s := range n.pkg.Sources {
 		if s.HTTP == nil {
 			continue
@@ -30,7 +36,7 @@ func (n *Node) sourceRoutes(mux *http.ServeMux) error {
 		if err != nil {
 			return err
 		}
-		n.route(mux, s.HTTP.Path, web.Handler(n.intake, in, maxBodyBytes))
+		n.intakes = append(n.intakes, intakeRoute{s.HTTP.Path, web.Handler(n.intake, in, maxBodyBytes)})
 	}
 	return nil
 }

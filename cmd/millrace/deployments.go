@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// planAnswer is what the node says of an activation.
+type planAnswer struct {
+	Error                     string
+	Package, Identity, Active string
+	Applied, Refused          bool
+	Differences               []struct {
+		Kind, Name, Change, Refused, File string
+		Line                              int
+	}
+	Keeps  []deploymentAnswer
+	Faults []struct {
+		File, Path, Reason string
+		Line, Column       int
+	}
+}
+
+type deploymentAnswer struct {
+	Deployment, State string
+	Since             time.Time
+	Instances, Unsent int
+}
+
+// apply activates a package on a running node and shows what that changes. A package with a fault, and a difference that a running node
+// cannot take, are refused with every reason, and nothing changes.
+func apply(ctx context.Context, args []string, out, errs io.Writer) int {
+	f, node := nodeFlags("apply", errs)
+	only := f.Bool("plan", false, "only show what would change")
+	if f.Parse(args) != nil || f.NArg() != 1 {
+		say(errs, "usage: millrace apply [--node URL] [--plan] PACKAGE\n")
+		return statusRefused
+	}
+	pkg, ok := load(f.Arg(0), errs)
+	if !ok {
+		return statusRefused
+	}
+	body, err := pkg.Archive()
+	if err != nil {
+		say(errs, "millrace apply: %v\n", err)
+		return statusFailed
+	}
+	return activate(ctx, newClient(*node), "apply", "/api/deployments?plan="+fmt.Sprint(*only), body, out, errs)
+}
+
+// rollback activates a deployment that the node keeps.
+func rollback(ctx context.Context, args []string, out, errs io.Writer) int {
+	f, node := nodeFlags("rollback", errs)
+	only := f.Bool("plan", false, "only show what would change")
+	if f.Parse(args) != nil || f.NArg() > 1 {
+		say(errs, "usage: millrace rollback [--node URL] [--plan] [HASH]\n")
+		return statusRefused
+	}
+	query := url.Values{"plan": {fmt.Sprint(*only)}, "to": {f.Arg(0)}}
+	return activate(ctx, newClient(*node), "rollback", "/api/deployments/rollback?"+query.Encode(), nil, out, errs)
+}
+
+func activate(ctx context.Context, c *client, verb, path string, body []byte, out, errs io.Writer) int {
+	resp, text, err := c.send(ctx, http.MethodPost, path, "application/zip", body)
+	if err != nil {
+		say(errs, "millrace %s: %v\n", verb, err)
+		return statusFailed
+	}
+	var plan planAnswer
+	if err := json.Unmarshal(text, &plan); err != nil || plan.Error == "" && plan.Identity == "" {
+		say(errs, "millrace %s: the node answered %s: %.200s\n", verb, resp.Status, text)
+		return statusFailed
+	}
+	for _, x := range plan.Faults {
+		say(errs, "%s:%d:%d: %s: %s\n", x.File, x.Line, x.Column, x.Path, x.Reason)
+	}
+	if plan.Error != "" {
+		say(errs, "millrace %s: %s\n", verb, plan.Error)
+		if resp.StatusCode == http.StatusUnprocessableEntity {
+			return statusRefused
+		}
+		return statusFailed
+	}
+	showPlan(out, plan)
+	if plan.Refused {
+		say(errs, "millrace %s: refused, nothing has changed\n", verb)
+		return statusRefused
+	}
+	return statusOK
+}
+
+func showPlan(out io.Writer, p planAnswer) {
+	say(out, "package  %s %s\nactive   %s\n", p.Package, p.Identity, p.Active)
+	for _, d := range p.Differences {
+		say(out, "  %-8s %-8s %s (%s:%d)\n", d.Change, d.Kind, d.Name, d.File, d.Line)
+		if d.Refused != "" {
+			say(out, "    refused: %s\n", d.Refused)
+		}
+	}
+	if len(p.Differences) == 0 {
+		say(out, "  nothing differs\n")
+	}
+	for _, d := range p.Keeps {
+		say(out, "  %d instances go on with %s\n", d.Instances, d.Deployment)
+	}
+	if p.Applied {
+		say(out, "active   %s\n", p.Identity)
+	}
+}
+
+// deployments lists the deployments that a running node knows.
+func deployments(ctx context.Context, args []string, out, errs io.Writer) int {
+	f, node := nodeFlags("deployments", errs)
+	if f.Parse(args) != nil || f.NArg() != 0 {
+		say(errs, "usage: millrace deployments [--node URL]\n")
+		return statusRefused
+	}
+	var list struct{ Deployments []deploymentAnswer }
+	if err := newClient(*node).ask(ctx, http.MethodGet, "/api/deployments", nil, &list); err != nil {
+		say(errs, "millrace deployments: %v\n", err)
+		return statusFailed
+	}
+	for _, d := range list.Deployments {
+		say(out, "%s  %-8s since %s  %d instances, %d unsent\n", d.Deployment, d.State, d.Since.Format(time.RFC3339), d.Instances, d.Unsent)
+	}
+	return statusOK
+}
