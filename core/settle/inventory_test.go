@@ -9,7 +9,7 @@ var _ = inventory.Owner("L5", "deferred settlement registry", (*settle.Registry)
 	inventory.Sim("L5/settled-once-whatever-races", "L5/end-elsewhere-is-found", "L5/full-of-pending-refuses", "L5/timeout-against-end"),
 	inventory.Exhaustive("L5/arm-against-end", "L5/duplicate-against-end", "L5/failed-commit-leaves-nothing"),
 	inventory.Model("L5/registry-against-model"),
-	inventory.Spec("L5/trace-of-races", "L5/trace-of-a-full-registry"),
+	inventory.Spec("L5/trace-of-races", "L5/trace-of-a-full-registry", "L5/sequences-of-the-specification"),
 	inventory.Mutant("register-after-commit", "a delivery is registered when its step has committed",
 		inventory.RejectedBy("L5/arm-against-end", "assertion L5.missed"),
 		inventory.RejectedBy("L5/trace-of-races", "mismatch Settle.Arm")),

@@ -2,8 +2,11 @@ package settle_test
 
 import (
 	"testing"
+	"time"
 
+	"github.com/millrace-dev/millrace/core/sched"
 	"github.com/millrace-dev/millrace/core/settle"
+	"github.com/millrace-dev/millrace/core/store"
 	"github.com/millrace-dev/millrace/sim"
 	spec "github.com/millrace-dev/millrace/tla/settle"
 	"github.com/millrace-dev/millrace/tla/trace"
@@ -18,6 +21,47 @@ func TestTraceL5WhateverRaces(t *testing.T) {
 
 func TestTraceL5FullOfPending(t *testing.T) {
 	sim.Trace(t, "L5/trace-of-a-full-registry", fullOfPendingRefuses)
+}
+
+// Every edge of the specification's graph is taken by a registry: the commits of its deliveries end when the sequence says so.
+func TestTraceL5Sequences(t *testing.T) {
+	plan, err := spec.Sequences()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tracetest.Follow(t, "L5/sequences-of-the-specification", plan, followRegistry)
+}
+
+func followRegistry(w *sim.World, each func(do func(spec.Call))) {
+	s := w.Scheduler()
+	r := settle.New(s, spec.Capacity)
+	w.Own(r)
+	spec.AttachAlways(w)
+	commits := map[int]*sched.Chan[error]{} // closed: what is left ends well
+	each(func(c spec.Call) {
+		switch c.Name {
+		case "deliver":
+			commit := sched.NewChan[error](s, "commit", 1)
+			commits[c.N] = commit
+			w.Go("delivery", func() { // what it is told is judged by the events
+				_, _ = r.Commit(store.InstanceID(c.Instance), func() (settle.End, bool, error) {
+					err, _ := commit.Receive()
+					return settle.End{}, false, err
+				})
+			})
+		case "commit":
+			commits[c.N].Send(nil)
+		case "fail":
+			commits[c.N].Send(errRefused)
+		default:
+			s.Emit(r, "Complete", c.Instance)
+			r.Ended(store.InstanceID(c.Instance), done)
+		}
+		w.NoError(s.Sleep(w.Scope(), "until everybody waits", time.Millisecond))
+	})
+	for n := 1; n <= len(commits); n++ {
+		commits[n].Close()
+	}
 }
 
 // The other direction: code that is right does not follow a specification that is wrong.

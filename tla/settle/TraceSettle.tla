@@ -42,4 +42,25 @@ TraceStop(n, m, k) == Stop("r", <<m, k>>)
 TraceComplete(m) ==
   IF db[m] = "running" THEN Complete(m)
   ELSE db' = [db EXCEPT ![m] = "terminal"] /\ UNCHANGED <<sent, att, reg, lane, told, budget>>
+
+(* The graph whose edges the sequences cover. Deliveries come in the order  *)
+(* of their numbers, none for an instance that has ended: an end that finds *)
+(* an entry pending is kept, and settles it when it is armed. The oldest    *)
+(* armed entry is evicted; with room for one it is the only one.            *)
+SequenceDeliver(n, m, k) ==
+  /\ db[m] # "terminal" /\ Cardinality({a \in Attempts : att[a].st # "none"}) = n - 1
+  /\ TraceDeliver(n, m, k)
+SequenceRegister(n, m, k) == TraceRegister(n, m, k, Capacity)
+SequenceRefuseFull(n, m, k) == TraceRefuseFull(n, m, k, Capacity)
+SequenceRefuseStopped(n, m, k) == FALSE
+SequenceCommit(n, m, k) == TraceCommit(n, m, k)
+SequenceRead(n, m, k) == FALSE
+SequenceDrop(n, m, k) == lane[n].at = "commit" /\ TraceDrop(n, m, k)
+SequenceArm(n, m, k) == TraceArm(n, m, k)
+Armed(m, k) == [a |-> <<m, k>>, st |-> "armed"] \in reg["r"]
+SequenceEvict(n, m, k) == Full("r") /\ Armed(m, k) /\ TraceEvict(n, m, k)
+SequencePoll(n, m, k) == Armed(m, k) /\ TracePoll(n, m, k)
+SequenceTimeout(n, m, k) == FALSE
+SequenceStop(n, m, k) == FALSE
+SequenceComplete(m) == db[m] # "terminal" /\ TraceComplete(m)
 =============================================================================

@@ -33,6 +33,9 @@ func Load(replace map[string]string) (*trace.Spec, error) { return protocol.Load
 // Attach checks the events of the one registry that w's execution uses. Instances and deliveries are those of TraceSettle.cfg.
 func Attach(w *sim.World) { protocol.Attach(w, start) }
 
+// AttachAlways is Attach in every execution, whatever the share of those that are checked.
+func AttachAlways(w *sim.World) { protocol.AttachAlways(w, start) }
+
 // AttachTo is Attach to a specification that was loaded before.
 func AttachTo(w *sim.World, spec *trace.Spec) { bind.To(w, spec, start) }
 

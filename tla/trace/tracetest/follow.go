@@ -21,6 +21,9 @@ func Follow[C any](t *testing.T, id string, plan *trace.Plan[C], body func(w *si
 			calls += len(seq)
 			r, err := sim.Explore(id, "random", func(w *sim.World) { follow(w, plan, seq, body) }, sim.Runs(1))
 			if err != nil || r.Failure != nil {
+				if f := r.Failure; f != nil {
+					inventory.Observe(t, inventory.Verdict{Kind: inventory.Kind(f.Kind), ID: f.ID, Message: f.Message})
+				}
 				t.Fatalf("%+v: %+v, %v", seq, r.Failure, err)
 			}
 		}
