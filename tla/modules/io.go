@@ -178,19 +178,6 @@ func environment(c *eval.Ctx, _ []eval.Arg) value.Value {
 	return value.NewRecord(names, vals)
 }
 
-func csvOps() []*eval.Builtin {
-	return []*eval.Builtin{
-		noEffect("CSVWrite", 3, truth), noEffect("CSVWriteRecord", 4, truth),
-		op("CSVRecords", 1, func(_ *eval.Ctx, a []eval.Arg) value.Value {
-			b, err := os.ReadFile(eval.AsStr(a[0]))
-			if err != nil {
-				return value.MakeInt(0)
-			}
-			return number(strings.Count(string(b), "\n"))
-		}),
-	}
-}
-
 func tlcExt() []*eval.Builtin {
 	return []*eval.Builtin{
 		impure(op("Trace", 0, func(c *eval.Ctx, _ []eval.Arg) value.Value {
