@@ -38,7 +38,8 @@ type Engine struct {
 	correlator *correlate.Correlator
 	timers     *timer.Timers
 	outbox     *outbox.Sender
-	sendOut    outbox.Send // what does not go to other instances
+	horizon    *outbox.Horizon // of the task that calls Forgettable
+	sendOut    outbox.Send     // what does not go to other instances
 	settlement *settle.Registry
 	sweeper    *claim.Sweeper // of a shared store: the claims of replicas that died
 	board      *task.Board
@@ -120,6 +121,7 @@ func (e *Engine) makeOwners(scope *sched.Scope, p Parts) error {
 	if e.box, err = mail.New(e.s, e.options.Mail, p.Store, e.bring); err != nil {
 		return err
 	}
+	e.horizon = outbox.NewHorizon(e.s, p.Store)
 	e.outbox, err = outbox.New(e.s, e.options.Outbox, p.Store, e.send)
 	return err
 }

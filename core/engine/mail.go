@@ -105,7 +105,7 @@ func (e *Engine) bring(scope *sched.Scope, row store.Row) mail.Outcome {
 		panic(fmt.Sprintf("engine: kept message %s: %v", row.Key, err))
 	}
 	routes := e.routes()
-	ch := &Channel{Name: mailChannel, Message: k.Message, Keep: internalKeep}
+	ch := &Channel{Name: mailChannel, Message: k.Message, Keep: RememberSent}
 	if k.Message == "" {
 		ch.Flow, ch.Message, ch.Correlates = k.Flow, k.Start, true
 		if routes.view.Active.Definitions.flow(k.Flow) == nil {

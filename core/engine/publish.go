@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/millrace-dev/millrace/core/feel"
 	"github.com/millrace-dev/millrace/core/flow"
@@ -18,9 +17,6 @@ type thrown struct {
 	Key       string          `json:"key,omitempty"`
 	Variables json.RawMessage `json:"variables"`
 }
-
-// internalKeep is how long the inbox remembers what came through the outbox, whose row goes right after.
-const internalKeep = 24 * time.Hour
 
 // emission writes what a step emits for the store.
 func emission(x flow.Emission) (store.Emission, error) {
@@ -94,11 +90,11 @@ func (e *Engine) publishBy(scope *sched.Scope, routes *routes, t thrown, d Deliv
 	var errs []error
 	if t.Key != "" {
 		for _, f := range routes.awaiting(t.Message) {
-			errs = append(errs, bring(&Channel{Name: thrownChannel, Message: t.Message, Buffer: e.options.MessageTTL, Keep: internalKeep}, f))
+			errs = append(errs, bring(&Channel{Name: thrownChannel, Message: t.Message, Buffer: e.options.MessageTTL, Keep: RememberSent}, f))
 		}
 	}
 	for _, f := range routes.startedBy(t.Message) {
-		ch := &Channel{Name: startedChannel + separator + f, Message: t.Message, Flow: f, Correlates: true, Buffer: e.options.MessageTTL, Keep: internalKeep}
+		ch := &Channel{Name: startedChannel + separator + f, Message: t.Message, Flow: f, Correlates: true, Buffer: e.options.MessageTTL, Keep: RememberSent}
 		errs = append(errs, bring(ch, f))
 	}
 	return reached, errors.Join(errs...)
@@ -110,7 +106,7 @@ func (e *Engine) startScheduled(scope *sched.Scope, id string, payload []byte) e
 	if err := json.Unmarshal(payload, &p); err != nil {
 		return fmt.Errorf("start by timer %s: %w", id, err)
 	}
-	ch := &Channel{Name: startedChannel, Flow: p.Flow, Keep: internalKeep}
+	ch := &Channel{Name: startedChannel, Flow: p.Flow, Keep: RememberSent}
 	nothing := func() (Message, error) { return Message{Variables: feel.NewContext()}, nil }
 	return e.whileMoving(scope, func(r *routes) error {
 		if r.view.Active.Definitions.flow(p.Flow) == nil {

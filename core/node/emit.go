@@ -3,11 +3,11 @@ package node
 import (
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/millrace-dev/millrace/core/ack"
+	"github.com/millrace-dev/millrace/core/engine"
 	"github.com/millrace-dev/millrace/core/graph"
 	"github.com/millrace-dev/millrace/core/record"
 	"github.com/millrace-dev/millrace/core/relay"
@@ -18,9 +18,6 @@ import (
 // emittedSpace remembers emissions that have gone through the commit point. An emission leaves the outbox at least
 // once; its mark commits together with what sinks wrote of it, so that behind a file sink it arrives exactly once.
 const emittedSpace = "node/emitted"
-
-// emittedKeep is how long a mark stays. The outbox row goes right after it.
-const emittedKeep = 24 * time.Hour
 
 // emitter is a way out of flows into a relay.
 type emitter struct {
@@ -62,7 +59,7 @@ func (n *Node) send(scope *sched.Scope, e store.Emission) error {
 	defer rows.Release()
 	n.opts.Failpoint(PointBeforeSend)
 	s := &settled{done: sched.NewWriteOnce[error](n.s, "emission settled")}
-	mark := store.Row{Space: emittedSpace, Key: id, Value: []byte{1}, Expires: n.s.Now().Add(emittedKeep)}
+	mark := store.Row{Space: emittedSpace, Key: id, Value: []byte{1}, Expires: n.s.Now().Add(engine.RememberSent)}
 	unit := n.point.NewUnit([]store.Row{mark}, s)
 	root := ack.New(n.s, unit)
 	b := relay.Batch[*record.Batch]{Rows: rows, IDs: relay.KeyIDs("emit", []string{id}), Unit: unit}

@@ -3,6 +3,8 @@ package node
 import (
 	"net/http"
 	"time"
+
+	"github.com/millrace-dev/millrace/core/store"
 )
 
 // health is the body of both probes.
@@ -55,18 +57,37 @@ const (
 func (n *Node) keepHouse() {
 	for {
 		n.watchDisk()
-		for _, space := range n.expiring {
-			n.expire(space)
-		}
+		n.expire()
 		if n.s.Sleep(n.flowing, "housekeeping", houseInterval) != nil {
 			return
 		}
 	}
 }
 
-func (n *Node) expire(space string) {
+// expire removes what expired. What remembers emissions that have arrived stays for as long as they may be sent again.
+func (n *Node) expire() {
+	now := n.s.Now()
+	remembered := now
+	if n.flows.engine != nil {
+		var err error
+		if remembered, err = n.flows.engine.Forgettable(n.flowing); err != nil && n.flowing.Err() == nil {
+			n.log.Warn("what may be forgotten is not known", "reason", err)
+		}
+	}
+	for _, space := range n.expiring {
+		until := now
+		if space == emittedSpace || space == store.InboxSpace {
+			until = remembered
+		}
+		if !until.IsZero() {
+			n.expireSpace(space, until)
+		}
+	}
+}
+
+func (n *Node) expireSpace(space string, until time.Time) {
 	for range maxRounds {
-		removed, _, err := n.store.Expire(n.flowing, space, n.s.Now(), maxExpired)
+		removed, _, err := n.store.Expire(n.flowing, space, until, maxExpired)
 		if err != nil && n.flowing.Err() == nil {
 			n.log.Warn("expired rows stay", "space", space, "reason", err)
 		}
