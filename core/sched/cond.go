@@ -10,11 +10,11 @@ import (
 // belongs in a loop that tests the condition.
 type Cond struct {
 	h *Hook
-	m *Mutex
-	c sync.Cond
 	// waiting counts the waiters of the real runtime. A waiter counts itself before it frees the mutex, so whoever changed the
-	// condition after that sees it; a signal for nobody is one load.
+	// condition after that sees it; a signal for nobody is one load, of the memory beside h.
 	waiting atomic.Int32
+	m       *Mutex
+	c       sync.Cond
 	// mu guards q; only backends use both.
 	mu sync.Mutex
 	q  waitQueue

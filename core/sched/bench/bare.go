@@ -219,8 +219,26 @@ func bareBufferShared() Loop {
 	}
 }
 
-// bareFanIn starts tasks that each do their share of work and waits for all.
+// bareFanIn starts tasks that each do their share of work and waits for all. WaitGroup.Go counts each task as it starts it and again
+// when it ends, as a scope does.
 func bareFanIn() Loop {
+	work := shares()
+	g := new(sync.WaitGroup)
+	return func(n int) (s uint64) {
+		for range n {
+			var sums [fanIn]uint64
+			for i := range fanIn {
+				g.Go(func() { sums[i] = sum(work[i][:]) })
+			}
+			g.Wait()
+			s += sum(sums[:])
+		}
+		return s
+	}
+}
+
+// bareFanInAtOnce counts all tasks before it starts the first: what a scope cannot do, because it does not know how many will come.
+func bareFanInAtOnce() Loop {
 	work := shares()
 	g := new(sync.WaitGroup)
 	return func(n int) (s uint64) {

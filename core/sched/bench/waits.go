@@ -19,6 +19,7 @@ func waits() []Pair {
 		{Name: "timer start and stop", Bare: bareTimer, Ours: ourTimer},
 		{Name: "scope err / context err", Bare: bareContext, Ours: ourScope},
 		{Name: "start and join a task", Bare: bareGo, Ours: ourGo},
+		{Name: "fan-in by a scope / one count for all", Tasks: true, Bare: bareFanInAtOnce, Ours: ourFanIn},
 	}
 }
 
