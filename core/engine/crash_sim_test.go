@@ -21,6 +21,7 @@ type plant struct {
 	options engine.Options
 	node    *sim.Node
 	running *engine.Engine // nil while the node is down or starting
+	begin   func(*sched.Scope) *engine.Engine
 }
 
 func newPlant(x *outside, o engine.Options) *plant {
@@ -33,7 +34,11 @@ func (p *plant) up() {
 	n := p.Node("node")
 	p.node = n
 	n.Go("start", func() {
-		e := p.outside.node(p.Scheduler().NewScope("life"), p.options)
+		start := p.begin
+		if start == nil {
+			start = func(scope *sched.Scope) *engine.Engine { return p.outside.node(scope, p.options) }
+		}
+		e := start(p.Scheduler().NewScope("life"))
 		p.running = e
 	})
 }
