@@ -78,5 +78,5 @@ var _ = inventory.Owner("I3", "scheduler primitives", (*sched.Notify)(nil),
 	inventory.Reason(inventory.LaneModel, "package conform runs each primitive on the real runtime, which is its model"),
 	inventory.Reason(inventory.LaneLinear, "a primitive is its real counterpart behind one branch; the histories of its users are judged"),
 	inventory.Reason(inventory.LaneDeadlock, "the instrumented backend arrives with issue 3"),
-	inventory.Reason(inventory.LaneSpec, "arrives with issue 5"),
+	inventory.Reason(inventory.LaneSpec, "a primitive is specified by its conformance script, which the real runtime is held to as well"),
 )

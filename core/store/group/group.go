@@ -32,7 +32,7 @@ import (
 //	               a step, and for the store.
 //	Hot path       Two channel operations a step.
 //
-// Spec: PROTOCOLS' group commit arrives with issue 5 · Checks TestSimS3* · Mutants S3.*
+// Spec: none; what each member is told is judged by the checks · Checks TestSimS3* · Mutants S3.*
 type Store struct {
 	store.Store
 	s       sched.Scheduler

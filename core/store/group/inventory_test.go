@@ -20,5 +20,5 @@ var _ = inventory.Owner("S3", "group commit", (*group.Store)(nil),
 	inventory.Reason(inventory.LaneModel, "no state of its own: the members' steps are judged against the model of L6"),
 	inventory.Reason(inventory.LaneLinear, "as for the model; L6 judges histories of decided steps"),
 	inventory.Reason(inventory.LaneDeadlock, "no lock; a leader never waits for a member"),
-	inventory.Reason(inventory.LaneSpec, "arrives with issue 5"),
+	inventory.Reason(inventory.LaneSpec, "not specified: a group is one transaction of steps whose rules Step.tla has, and S judges what each member is told"),
 )
