@@ -6,7 +6,8 @@ import (
 )
 
 var _ = inventory.Owner("A1", "acknowledgement tree", (*ack.Tree)(nil),
-	inventory.Sim("A1/every-share-counts", "A1/share-resolves-once", "A1/late-attach-owns-nothing", "A1/drained-tree-is-answered"),
+	inventory.Sim("A1/every-share-counts", "A1/share-resolves-once", "A1/late-attach-owns-nothing", "A1/drained-tree-is-answered",
+		"A1/cause-is-known-once-settled"),
 	inventory.Exhaustive("A1/two-resolutions", "A1/attach-or-complete"),
 	inventory.Model("A1/model"),
 	inventory.Linear("A1/histories", "A1/real-histories"),
@@ -30,5 +31,7 @@ var _ = inventory.Owner("A1", "acknowledgement tree", (*ack.Tree)(nil),
 	inventory.Mutant("notify-under-guard", "the receiver is notified before the guard is left",
 		inventory.RejectedBy("A1/every-share-counts", "assertion A1.I5"),
 		inventory.RejectedBy("A1/trace-of-every-share", "mismatch Ack.Notify")),
+	inventory.Mutant("cause-while-settling", "the cause is read while the winner still writes it",
+		inventory.RejectedBy("A1/cause-is-known-once-settled", "race ack cause")),
 	inventory.Reason(inventory.LaneDeadlock, "the tree never waits and takes no lock, so it is in no wait cycle"),
 )

@@ -43,7 +43,7 @@ import (
 // Spec tla/ack/Ack.tla · Model models/ack.go · History linearizability/ack.go · Checks TestSimA1*, TestExhaustA1*,
 // TestModelA1*, TestLinearA1*, TestTraceA1*
 // Mutants A1.resolve-load-store, A1.share-load-store, A1.lower-active-first, A1.attach-after-completion,
-// A1.notify-under-guard
+// A1.notify-under-guard, A1.cause-while-settling
 type Tree struct {
 	s        sched.Scheduler
 	pending  sched.Uint64

@@ -134,6 +134,20 @@ func drainedIsAnswered(w *sim.World) {
 	w.NoError(o.Err)
 }
 
+// Somebody asks for the cause while another one fails the tree. What it is told is the cause; before the tree is settled
+// it is told nothing, and it never reads what the winner still writes.
+func TestSimA1CauseIsKnownOnceSettled(t *testing.T) {
+	sim.Check(t, "A1/cause-is-known-once-settled", func(w *sim.World) {
+		r, shares := watched(w, 1)
+		w.Go("fail", func() { shares[0].Fail(errLost) })
+		for range 3 {
+			if cause, known := r.tree.Cause(); known {
+				w.Require(errors.Is(cause, errLost) && r.tree.Outcome() == ack.Failed, "A1.cause", "%v of a tree that is %v", cause, r.tree.Outcome())
+			}
+		}
+	})
+}
+
 // Two shares are resolved at once, each in any way.
 func TestExhaustA1TwoResolutions(t *testing.T) {
 	sim.Exhaust(t, "A1/two-resolutions", func(w *sim.World) {

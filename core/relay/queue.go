@@ -44,7 +44,9 @@ var (
 // Spec tla/relay/Relay.tla · Model models/relay.go · History linearizability/relay.go · Checks TestSimC6*, TestExhaustC6*,
 // TestModelC6*, TestLinearC6*, TestTraceC6*
 // Mutants C6.read-room-first, C6.read-waiting-first, C6.read-list-first, C6.count-from-second-snapshot,
-// C6.acknowledge-removed, C6.shrink-discards, C6.grow-wakes-one, C6.giving-up-detaches
+// C6.acknowledge-removed, C6.shrink-discards, C6.grow-wakes-one, C6.giving-up-detaches, C6.close-wakes-one,
+// C6.refused-keeps-its-reference, C6.first-refusal-ends-the-fan-out, C6.retain-after-push, C6.ended-push-stays-waiting,
+// C6.dropped-permit-is-lost
 type Queue[T any] struct {
 	s        sched.Scheduler
 	capacity sched.Int64

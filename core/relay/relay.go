@@ -45,6 +45,7 @@ type Delivery[P Payload] struct {
 //	I4  the shares reserved for a batch are as many as the consumers it is offered to: one snapshot decides both.
 //	I5  every reserved share reaches its consumer's queue or is failed with the reason.
 //	I6  a batch that is published after a consumer gave up is not acknowledged.
+//	I7  a queued batch has a reference of its consumer's own; one that was refused has given it back.
 //
 //	Linearization Publish at its read of the list; Attach and Remove at their publication.
 //	Waits         Publish for each queue in turn, in order of attachment, bounded by its scope; removing a

@@ -261,3 +261,77 @@ func TestSimC6ConsumerThatGaveUpRefuses(t *testing.T) {
 		w.Require(acknowledged == len(k.got), "C6.I6", "%d acknowledged, and the consumer took %v", acknowledged, k.got)
 	})
 }
+
+// Closing lets go everybody who waits for a place, not one; what had a place is still received.
+func TestSimC6ClosingLetsAllGo(t *testing.T) {
+	sim.Check(t, "C6/closing-lets-all-go", func(w *sim.World) {
+		q := relay.NewQueue[int](w.Scheduler(), "q", 1)
+		w.Own(q)
+		w.NoError(q.Push(w.Scope(), 0))
+		for v := range 2 {
+			w.Go("push", func() {
+				err := q.Push(w.Scope(), 1+v)
+				w.Require(errors.Is(err, relay.ErrClosed), "C6.I3", "pushed into a full queue that was closed: %v", err)
+			})
+		}
+		q.Close()
+		w.Join()
+		v, ok := q.Take()
+		w.Require(ok && v == 0, "C6.order", "took %d, %t", v, ok)
+	})
+}
+
+// One of two consumers is removed while a publisher waits for it. The other one, which comes behind it, is handed every
+// batch all the same, and of a batch that was refused no reference is left.
+func TestSimC6RefusalReachesOneConsumer(t *testing.T) {
+	sim.Check(t, "C6/refusal-reaches-one-consumer", func(w *sim.World) {
+		r := relay.New[rows](w.Scheduler(), "orders")
+		w.Own(r)
+		stuck := r.Attach("stuck", 1)
+		other := &sink{w: w, consumer: r.Attach("other", 2)}
+		root := ack.New(w.Scheduler(), nil)
+		first, second := batch(w.Scheduler(), 1), batch(w.Scheduler(), 2)
+		w.NoError(r.Publish(w.Scope(), root, first))
+		w.Go("remove", func() { stuck.Remove() })
+		err := r.Publish(w.Scope(), root, second)
+		w.Require(err == nil || errors.Is(err, relay.ErrRemoved), "C6.publish", "%v", err)
+		root.Ack()
+		other.take(2)
+		w.Join()
+		stuck.Discard(errStop)
+		left := []int64{first.Rows.refs.Load(), second.Rows.refs.Load()}
+		w.Require(left[0] == 1 && left[1] == 1, "C6.I7", "%v references left, want the publisher's own", left)
+		w.Require(root.Tree().Active() == 0, "C6.I5", "%d shares reached nobody", root.Tree().Active())
+	})
+}
+
+// Of two producers that wait, one is ended by its scope. It leaves nothing behind, and what it was woken for goes to the
+// other one.
+func TestSimC6EndedPushLeavesNothing(t *testing.T) {
+	sim.Check(t, "C6/ended-push-leaves-nothing", func(w *sim.World) {
+		q := relay.NewQueue[int](w.Scheduler(), "q", 1)
+		w.Own(q)
+		scope := w.Scheduler().NewScope("ended")
+		w.NoError(q.Push(w.Scope(), 0))
+		ended := 0
+		w.Go("ended", func() {
+			if err := q.Push(scope, 1); err != nil {
+				w.Require(errors.Is(err, errStop), "C6.cause", "%v", err)
+				ended++
+			}
+		})
+		w.Go("push", func() { w.NoError(q.Push(w.Scope(), 2)) })
+		w.Go("end", func() { scope.Cancel(errStop) })
+		for range 2 {
+			_, err := q.Receive(w.Scope(), nil)
+			w.NoError(err)
+		}
+		if ended == 0 {
+			q.Resize(2) // whoever is behind the one that was received has room now
+		}
+		w.Join()
+		words := q.Peek()
+		w.Require(words.Waiting == 0, "C6.waiting", "%d producers wait, and none is there", words.Waiting)
+		w.Require(words.Places == 1-ended, "C6.I1", "%d places taken, %d items not received", words.Places, 1-ended)
+	})
+}

@@ -2,8 +2,10 @@ package relay_test
 
 import (
 	"errors"
+	"runtime"
 	"slices"
 	"testing"
+	"weak"
 
 	"github.com/millrace-dev/millrace/core/ack"
 	"github.com/millrace-dev/millrace/core/relay"
@@ -12,20 +14,30 @@ import (
 
 var errStop = errors.New("stop")
 
-// rows is a payload that counts its references.
+// rows is a payload that counts its references. These tests never release the publisher's own.
 type rows struct {
 	id   int
+	s    sched.Scheduler
 	refs *sched.Int64
 }
 
 func newRows(s sched.Scheduler, id int) rows {
 	refs := sched.NewInt64(s, "references", 1)
-	return rows{id, &refs}
+	return rows{id, s, &refs}
 }
 
 func (r rows) Rows() int { return 1 }
 func (r rows) Retain()   { r.refs.Add(1) }
-func (r rows) Release()  { r.refs.Add(-1) }
+
+func (r rows) Release() {
+	left := r.refs.Add(-1)
+	r.s.Check("C6", func() error {
+		if left < 1 {
+			return sched.Broken("C6.I7", "batch %d was freed under its publisher", r.id)
+		}
+		return nil
+	})
+}
 
 func batch(s sched.Scheduler, id int) relay.Batch[rows] {
 	return relay.Batch[rows]{Rows: newRows(s, id), IDs: relay.LineIDs("test", []int32{int32(id)})}
@@ -224,6 +236,25 @@ func TestQueueCarriesAcrossTasks(t *testing.T) {
 		}
 		last[v/each] = v % each
 	}
+}
+
+// What was received is not kept alive by the queue, whose list begins with the item received last.
+func TestQueueForgetsWhatWasReceived(t *testing.T) {
+	q := relay.NewQueue[*[64]byte](sched.Scheduler{}, "q", 1)
+	value := new([64]byte)
+	held := weak.Make(value)
+	if _, err := q.TryPush(value); err != nil {
+		t.Fatal(err)
+	}
+	if v, ok := q.Take(); !ok || v != value {
+		t.Fatalf("took %v, %t", v, ok)
+	}
+	value = nil
+	runtime.GC()
+	if held.Value() != nil {
+		t.Error("the queue keeps a value that was received")
+	}
+	runtime.KeepAlive(q)
 }
 
 func TestIDs(t *testing.T) {
