@@ -26,7 +26,7 @@ func bothVersions(t testing.TB) versions {
 		t.Fatal(err)
 	}
 	v := versions{}
-	for id, message := range map[string]string{"d1": "add", "d2": "plus"} { //order: each is put under its own name
+	for id, message := range map[string]string{"d1": "add", "d2": "plus"} { //order:each is put under its own name
 		model, faults := bpmn.Load("sum.bpmn", bytes.Replace(text, []byte(`name="add"`), []byte(`name="`+message+`"`), 1), flow.Executes)
 		if model == nil {
 			t.Fatal(faults)

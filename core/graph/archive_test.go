@@ -89,8 +89,10 @@ func TestBadArchivesAreRefused(t *testing.T) {
 		{"too large", make([]byte, MaxArchiveBytes+1), []string{"more than"}},
 		{"too many", zipOf(t, nil, many...), []string{"1025 entries"}},
 		{"empty", zipOf(t, nil), []string{"millrace.yaml: file is refused: it is missing"}},
-		{"leads out", zipOf(t, nil, "../evil", "x", "/abs", "x", `c:\evil`, "x", "a/../b", "x", PackageFile, plain),
-			[]string{"../evil: its name leads out", "/abs: its name leads out", "c:", "a/../b: its name leads out"}},
+		{
+			"leads out", zipOf(t, nil, "../evil", "x", "/abs", "x", `c:\evil`, "x", "a/../b", "x", PackageFile, plain),
+			[]string{"../evil: its name leads out", "/abs: its name leads out", "c:", "a/../b: its name leads out"},
+		},
 		{"twice", zipOf(t, nil, PackageFile, plain, "MILLRACE.yaml", plain), []string{"MILLRACE.yaml: it is in the archive twice"}},
 		{"bomb", zipOf(t, nil, PackageFile, plain, "big.bpmn", bomb), []string{"big.bpmn: file is refused: it has more than"}},
 		{"link", zipOf(t, func(h *zip.FileHeader) { h.SetMode(fs.ModeSymlink | 0o777) }, PackageFile, "/etc/passwd"), []string{"it is no regular file"}},
