@@ -17,19 +17,26 @@ import (
 
 // The whole execution plane: 1 to 4 replicas of 1 to 8 lanes over one store, whose commits fail, lose their answers and land late.
 // Clients redeliver over a network that loses, doubles, reorders and delays; replicas crash, sleep for longer than it takes to
-// free their claims, are stopped and started, and the store loses what was not durable. Every acknowledged delivery takes effect
+// free their claims, are stopped and started, the store loses what was not durable, and in the middle another deployment is activated. Every acknowledged delivery takes effect
 // once; of one client in its order; who waits for an end is told it when it is durable; and then nothing is left.
 func TestSimL17FleetLosesNothing(t *testing.T) {
 	flows := definitions(t, "sum.bpmn", "nap.bpmn", "charge.bpmn", "remind.bpmn", "route.bpmn")
 	sim.Check(t, "L17/fleet-loses-nothing", func(w *sim.World) {
 		f := newFleet(newOutside(w, flows, memory.Options{
 			Refuse: 12, Lose: 8, Budget: 6, Scope: w.Scope(),
-			Only: []string{"take", "load", "commit", "head", "release", "resolve", "receipt", "recorded"},
+			Only: []string{"take", "load", "commit", "head", "release", "resolve", "receipt", "recorded", "write", "row"},
 		}), 2*time.Second)
 		f.trouble(3)
 		for _, account := range []string{"a", "b"} {
 			f.account(account)
 		}
+		f.task("operator", func() {
+			f.sleep(time.Duration(w.Choose("activates after", 6)) * time.Second)
+			f.activate("d2")
+			r := f.client("operator").bring(message("route", "after", "", integer("amount", 5)), 3*time.Second)
+			in := f.durable(r.Instance)
+			w.Require(in.Deployment == "d2", "L9.flip", "an instance that was started after the activation of d2 is one of %s", in.Deployment)
+		})
 		f.task("napper", func() {
 			r := f.client("napper").bring(message("nap", "nap", ""), 20*time.Second)
 			w.Require(r.Outcome == engine.Completed, "L5.end", "nap: %+v", r)
@@ -122,18 +129,14 @@ func (f *fleet) atOnce(c *client, to *replica, d engine.Delivery, want engine.Ou
 
 // work1 waits at a replica for one task, wherever that is offered, and completes it.
 func (f *fleet) work1(r *replica) {
-	done := sched.NewChan[error](f.Scheduler(), "worked", 1)
-	e := r.running
-	r.node.Go("worker", func() {
-		scope := f.Scheduler().NewScope("worker")
+	err := r.on(time.Minute, func(scope *sched.Scope, e *engine.Engine) error {
 		got, err := e.FetchTasks(scope, engine.Fetch{Worker: "w", Types: []string{"charge"}, Max: 1, Lock: time.Minute, Wait: 10 * time.Second})
 		if err == nil && len(got) == 1 {
 			_, err = e.CompleteExternal(scope, got[0].Ref, feel.NewContext())
 		}
 		f.Require(len(got) == 1, "L17.calm", "the worker got %d tasks: %v", len(got), err)
-		done.Send(err)
+		return err
 	})
-	err, _ := done.Receive()
 	f.Require(err == nil, "L17.calm", "the worker: %v", err)
 }
 

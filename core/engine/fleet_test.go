@@ -38,6 +38,7 @@ type replica struct {
 	node      *sim.Node
 	running   *engine.Engine // nil while it is down or starting
 	listening *sched.Scope
+	crashed   bool // once: an earlier life may have left claims
 }
 
 // answered is what a replica sends back.
@@ -100,11 +101,12 @@ func (r *replica) up() {
 // crash stops the replica wherever it is.
 func (r *replica) crash() {
 	r.node.Crash()
-	r.running = nil
+	r.running, r.crashed = nil, true
 }
 
-// stop closes the replica's engine. When that has returned no claim of it is left: whoever comes next starts at once. A free is not
-// made durable, so a crash of the store may bring its claim back, for the sweep to find.
+// stop closes the replica's engine. When that has returned no claim of it is left: whoever comes next starts at once. What a
+// crash of the replica has left is for the sweep to find, and so is a claim that a crash of the store brings back: a free is not made
+// durable.
 func (r *replica) stop() {
 	for range 60 { // it may be starting
 		if r.running != nil {
@@ -123,7 +125,7 @@ func (r *replica) stop() {
 		closed.Send(struct{}{})
 	})
 	closed.Receive()
-	if !f.reverted {
+	if !f.reverted && !r.crashed {
 		f.unclaimed(r.name)
 	}
 }
@@ -208,6 +210,35 @@ func (c *client) bring(d engine.Delivery, patience time.Duration) engine.Reply {
 }
 
 func (f *fleet) any() *replica { return f.replicas[f.Choose("replica", len(f.replicas))] }
+
+// on runs a call in a replica and waits for its answer outside of it.
+func (r *replica) on(patience time.Duration, call func(*sched.Scope, *engine.Engine) error) error {
+	e, s := r.running, r.f.Scheduler()
+	if e == nil {
+		return errNoAnswer
+	}
+	answers := sched.NewChan[error](s, "answer", 1)
+	r.node.Go("call", func() { answers.Send(call(s.NewScope("call"), e)) })
+	clock := sched.NewTimer(s, "patience", patience)
+	defer clock.Stop()
+	if got := sched.Select2(answers.OnReceive(), clock.Fired()); got.Index == 0 {
+		return got.A
+	}
+	return errNoAnswer
+}
+
+// activate makes another deployment active, at drawn replicas, until one has said that it is.
+func (f *fleet) activate(id string) {
+	for range 50 {
+		err := f.any().on(20*time.Second, func(scope *sched.Scope, e *engine.Engine) error { return e.Activate(scope, f.deployment(id)) })
+		if err == nil {
+			return
+		}
+		f.Logf("activate %s: %v", id, err)
+		f.sleep(time.Second)
+	}
+	f.Require(false, "L17.progress", "%s was never activated", id)
+}
 
 // trouble does something to the fleet, n times.
 func (f *fleet) trouble(n int) {

@@ -89,7 +89,8 @@ func (x *outside) node(scope *sched.Scope, o engine.Options) *engine.Engine {
 		var err error
 		e, err = engine.New(x.Scheduler(), scope, o, engine.Parts{
 			Store:    x.st,
-			Package:  engine.Package{Deployment: "d1", Flows: x.flows, Channels: channelsOf(x.flows)},
+			Package:  x.deployment("d1"),
+			Compile:  func(id string, _ []byte) (engine.Package, error) { return x.deployment(id), nil },
 			Handlers: map[string]engine.Handler{"add": x.add, "work": x.work},
 			Send:     x.receive,
 		})
@@ -99,6 +100,11 @@ func (x *outside) node(scope *sched.Scope, o engine.Options) *engine.Engine {
 		x.expect(err, store.ErrUnavailable, store.ErrUnknown)
 		x.NoError(x.Scheduler().Sleep(scope, "start again", time.Second))
 	}
+}
+
+// deployment is one of the flows under test. Deployments differ in their names alone.
+func (x *outside) deployment(id string) engine.Package {
+	return engine.Package{Deployment: id, Flows: x.flows, Channels: channelsOf(x.flows), Source: []byte(id)}
 }
 
 // channelsOf are those whose flow is there.
