@@ -40,12 +40,14 @@ type result struct {
 	Resume    float64 `json:"resume_p99_ms"` // of the message, from its delivery to its answer
 	Sync      string  `json:"sync"`
 	Heap      []heap  `json:"heap,omitempty"`
+	Others    float64 `json:"others_beside_a_slow_instance,omitempty"` // steps of the slowest other lane, in parts of a lane's usual ones
 }
 
 func main() {
 	r := result{}
 	var url, schema, profile string
 	var parked int
+	var slow bool
 	flag.StringVar(&r.Store, "store", "pebble", "pebble, postgres, or slow: in memory, each commit takes 5 ms")
 	flag.StringVar(&url, "url", "", "connection string of PostgreSQL")
 	flag.StringVar(&schema, "schema", "flows", "schema of PostgreSQL; it should be new")
@@ -55,6 +57,7 @@ func main() {
 	flag.IntVar(&r.InFlight, "inflight", 64, "instances in flight")
 	flag.StringVar(&profile, "profile", "", "write a CPU profile to this file")
 	flag.IntVar(&parked, "parked", 0, "park so many instances and measure the heap")
+	flag.BoolVar(&slow, "stall", false, "let one instance keep its lane busy and measure the others")
 	flag.Parse()
 	if profile != "" {
 		stop, err := startProfile(profile)
@@ -64,7 +67,7 @@ func main() {
 		}
 		defer stop()
 	}
-	if err := run(&r, url, schema, parked); err != nil {
+	if err := run(&r, url, schema, parked, slow); err != nil {
 		fmt.Fprintln(os.Stderr, "flows:", err)
 		os.Exit(1)
 	}
@@ -89,7 +92,7 @@ func startProfile(path string) (stop func(), err error) {
 	}, nil
 }
 
-func run(r *result, url, schema string, parked int) (err error) {
+func run(r *result, url, schema string, parked int, slow bool) (err error) {
 	s := sched.Scheduler{}
 	scope := s.NewScope("bench")
 	defer scope.Close()
@@ -98,13 +101,20 @@ func run(r *result, url, schema string, parked int) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, end()) }()
-	e, err := open(s, scope, st, r.Lanes)
+	var x *stalled
+	if slow {
+		x = &stalled{lanes: make([]atomic.Int64, r.Lanes)}
+	}
+	e, err := open(s, scope, st, r.Lanes, x)
 	if err != nil {
 		return err
 	}
 	defer e.Close()
 	if parked > 0 {
 		return park(scope, e, r, parked)
+	}
+	if slow {
+		return stall(scope, e, r, x)
 	}
 	warm := *r
 	warm.Instances = r.InFlight
@@ -124,7 +134,7 @@ func run(r *result, url, schema string, parked int) (err error) {
 	return nil
 }
 
-func open(s sched.Scheduler, scope *sched.Scope, st store.Store, lanes int) (*engine.Engine, error) {
+func open(s sched.Scheduler, scope *sched.Scope, st store.Store, lanes int, x *stalled) (*engine.Engine, error) {
 	definitions, faults := bpmn.Load("flow.bpmn", file, flow.Executes)
 	if bpmn.Refused(faults) {
 		return nil, fmt.Errorf("flow.bpmn: %v", faults)
@@ -133,7 +143,11 @@ func open(s sched.Scheduler, scope *sched.Scope, st store.Store, lanes int) (*en
 	if err != nil {
 		return nil, err
 	}
-	return engine.New(s, scope, engine.Options{Lanes: lanes}, engine.Parts{
+	o := engine.Options{Lanes: lanes}
+	if x != nil {
+		o.Observer = x
+	}
+	return engine.New(s, scope, o, engine.Parts{
 		Store: st,
 		Package: engine.Package{
 			Deployment: "bench", Flows: []*flow.Definition{d},
@@ -142,7 +156,7 @@ func open(s sched.Scheduler, scope *sched.Scope, st store.Store, lanes int) (*en
 				{Name: "go-on", Message: "go-on", Keep: time.Hour},
 			},
 		},
-		Handlers: map[string]engine.Handler{"work": func(*sched.Scope, flow.Call) (*feel.Context, error) { return feel.NewContext(), nil }},
+		Handlers: map[string]engine.Handler{"work": x.work},
 	})
 }
 

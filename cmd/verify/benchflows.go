@@ -125,7 +125,11 @@ func benchFlows(ctx context.Context, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	bars := flowsBars(rows, heaps)
+	others, err := b.stall(ctx)
+	if err != nil {
+		return err
+	}
+	bars := append(flowsBars(rows, heaps), flowsBar{What: "steps of the slowest lane beside a slow instance, in parts of its usual", Got: others, Bar: 0.9})
 	b.show(rows, heaps, bars)
 	if err := b.WriteJSON("bench-flows.json", map[string]any{"rows": rows, "heap": heaps, "bars": bars}); err != nil {
 		return err
@@ -231,6 +235,19 @@ func (b *flowsBench) park(ctx context.Context, n int) ([]flowsHeap, error) {
 	var r struct{ Heap []flowsHeap }
 	err = json.Unmarshal(text, &r)
 	return r.Heap, err
+}
+
+// stall returns what the slowest of eight lanes does while an instance keeps another lane busy, in parts of what it does else.
+func (b *flowsBench) stall(ctx context.Context) (float64, error) {
+	text, err := exec.CommandContext(ctx, b.binary("flows"), "-store", "slow", "-lanes", "8", "-inflight", "256", "-stall").Output()
+	if err != nil {
+		return 0, fmt.Errorf("one slow instance: %w%s", err, stderrOf(err))
+	}
+	var r struct {
+		Others float64 `json:"others_beside_a_slow_instance"`
+	}
+	err = json.Unmarshal(text, &r)
+	return r.Others, err
 }
 
 // heapSlack is by how much the heap may grow between the first and the last measurement: what a store caches on the way.

@@ -3,6 +3,7 @@ package engine_test
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strconv"
 	"time"
 
@@ -137,6 +138,9 @@ func (f *fleet) serve(e *engine.Engine, place *network.Place, m network.Message)
 	d := f.requests[number]
 	r, err := e.Deliver(f.Scheduler().NewScope("connection"), d)
 	a := answered{Number: number, Reply: r}
+	if err == nil && r.Outcome != engine.Unmatched && r.Outcome != engine.Kept && !slices.Contains([]string{"add", "keep"}, d.Channel) {
+		f.Require(r.Instance == openedBy(d), "L17.spawn", "%s started %s, which is not the instance that every replica makes of it", d.ID, r.Instance)
+	}
 	switch {
 	case err != nil:
 		a.Err = err.Error()
