@@ -24,8 +24,8 @@ type stalled struct {
 	lanes  []atomic.Int64
 	during atomic.Int64 // start of the stall, in nanoseconds; 0 before
 	lane   atomic.Int64 // which is stalled
-	before []int64
-	while  []int64
+	before []int64      // steps of each lane when the stall began
+	while  []int64      // and when it was over
 }
 
 // work is the task of the flow: it takes no time, but for the slow instance.
