@@ -64,6 +64,11 @@ func (n *Node) apiDeployments(w http.ResponseWriter, r *http.Request) {
 	reply(w, http.StatusOK, map[string]any{"deployments": lines})
 }
 
+// noFlows answers on a node that runs no engine.
+func noFlows(w http.ResponseWriter, _ *http.Request) {
+	reply(w, http.StatusConflict, problem{"the package of this node has no flows, and only flows are deployed while it runs: restart the node"})
+}
+
 // faulty is the body of the refusal of a package.
 type faulty struct {
 	Error  string        `json:"error"`

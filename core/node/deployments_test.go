@@ -108,8 +108,7 @@ func TestApplyRefusesWhatCannotChange(t *testing.T) {
 	r.do(http.MethodPost, "/api/deployments", "application/zip", "", body.String()).want(t, http.StatusUnprocessableEntity, "schema nothing", "relay c")
 }
 
-// Clients open and close while versions change under them. Each is answered, and each outcome is in the ledger once, with the version
-// that its instance started on.
+// Clients open and close while versions change under them. Each is answered, and each outcome is in the ledger once.
 func TestApplyUnderLoad(t *testing.T) {
 	one, two := desk(t, "one", "close"), desk(t, "two", "close")
 	r := run(t, one, t.TempDir())
@@ -148,4 +147,16 @@ func TestApplyUnderLoad(t *testing.T) {
 	if len(ids) != clients*rounds {
 		t.Errorf("%d outcomes, want %d", len(ids), clients*rounds)
 	}
+}
+
+// A node that runs no engine has nothing to deploy, and says so.
+func TestApplyWithoutFlows(t *testing.T) {
+	r := run(t, packageOf(t, `name: plain
+schemas: {item: {id: string}}
+sources: {in: {http: {path: /items}, decode: {schema: item}, to: {relay: items}}}
+relays: {items: {schema: item}}
+sinks: {out: {from: items, file: {path: out.ndjson}}}
+`), t.TempDir())
+	r.do(http.MethodPost, "/api/deployments", "application/zip", "", "any").want(t, http.StatusConflict, "has no flows")
+	r.get("/api/deployments").want(t, http.StatusConflict, "has no flows")
 }

@@ -24,6 +24,8 @@ func (n *Node) flowRoutes(mux *http.ServeMux, open []*channel) {
 	}
 	mux.HandleFunc("GET /api/instances/count", n.apiCount)
 	if n.flows.engine == nil {
+		mux.HandleFunc("/api/deployments", noFlows)
+		mux.HandleFunc("/api/deployments/rollback", noFlows)
 		return
 	}
 	mux.HandleFunc("GET /api/instances", n.apiInstances)

@@ -241,20 +241,25 @@ func TestQueueCarriesAcrossTasks(t *testing.T) {
 // What was received is not kept alive by the queue, whose list begins with the item received last.
 func TestQueueForgetsWhatWasReceived(t *testing.T) {
 	q := relay.NewQueue[*[64]byte](sched.Scheduler{}, "q", 1)
+	held := passThrough(t, q)
+	runtime.GC()
+	if held.Value() != nil {
+		t.Error("the queue keeps a value that was received")
+	}
+	runtime.KeepAlive(q)
+}
+
+// passThrough pushes a value and takes it again, and keeps no pointer to it.
+func passThrough(t *testing.T, q *relay.Queue[*[64]byte]) weak.Pointer[[64]byte] {
+	t.Helper()
 	value := new([64]byte)
-	held := weak.Make(value)
 	if _, err := q.TryPush(value); err != nil {
 		t.Fatal(err)
 	}
 	if v, ok := q.Take(); !ok || v != value {
 		t.Fatalf("took %v, %t", v, ok)
 	}
-	value = nil
-	runtime.GC()
-	if held.Value() != nil {
-		t.Error("the queue keeps a value that was received")
-	}
-	runtime.KeepAlive(q)
+	return weak.Make(value)
 }
 
 func TestIDs(t *testing.T) {
