@@ -8,7 +8,7 @@ import (
 var _ = inventory.Owner("L3", "ownership claim", (*claim.Claims)(nil),
 	inventory.Sim("L3/one-holder", "L3/lost-answers-and-crashes",
 		"L3/every-exit-frees", "L3/refusal-does-not-wait", "L3/owner-is-one-lane-of-one-incarnation",
-		"L3/sweep-leaves-the-next-claim", "L3/every-claim-of-an-earlier-life-is-freed"),
+		"L3/sweep-leaves-the-next-claim", "L3/every-claim-of-an-earlier-life-is-freed", "L3/misroute-bounces-on-the-claim"),
 	inventory.Exhaustive("L3/two-lanes-one-step", "L3/step-against-early-sweep", "L3/lost-answer",
 		"L3/late-commit-of-the-same-owner"),
 	inventory.Model("L3/row-against-model"),

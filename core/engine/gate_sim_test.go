@@ -1,0 +1,178 @@
+package engine_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/millrace-dev/millrace/core/engine"
+	"github.com/millrace-dev/millrace/core/feel"
+	"github.com/millrace-dev/millrace/core/lane"
+	"github.com/millrace-dev/millrace/core/sched"
+	"github.com/millrace-dev/millrace/core/store"
+	"github.com/millrace-dev/millrace/core/store/memory"
+	"github.com/millrace-dev/millrace/sim"
+)
+
+// gated is a store that keeps one commit inside until it is let go, and counts the instances that are read.
+type gated struct {
+	store.Store
+	holds  func(*store.Step) bool
+	inside sched.WriteOnce[bool] // the commit has come
+	open   sched.WriteOnce[bool]
+	loads  int
+}
+
+func newGated(w *sim.World, st store.Store, holds func(*store.Step) bool) *gated {
+	return &gated{
+		Store: st, holds: holds,
+		inside: sched.NewWriteOnce[bool](w.Scheduler(), "inside the commit"), open: sched.NewWriteOnce[bool](w.Scheduler(), "gate"),
+	}
+}
+
+func (g *gated) Commit(scope *sched.Scope, s *store.Step) (store.Ticket, error) {
+	if g.holds(s) && g.inside.Set(true) {
+		if _, err := g.open.Wait(nil); err != nil {
+			return 0, err
+		}
+	}
+	return g.Store.Commit(scope, s)
+}
+
+func (g *gated) Load(scope *sched.Scope, c store.Claim) (store.Instance, store.Ticket, error) {
+	g.loads++
+	return g.Store.Load(scope, c)
+}
+
+// over starts an engine over a store.
+func (x *outside) over(st store.Store, o engine.Options) *engine.Engine {
+	e, err := engine.New(x.Scheduler(), x.Scope(), o, engine.Parts{
+		Store: st, Package: engine.Package{Deployment: "d1", Flows: x.flows, Channels: channelsOf(x.flows)},
+		Handlers: map[string]engine.Handler{"add": x.add, "work": x.work}, Send: x.receive,
+	})
+	x.NoError(err)
+	return e
+}
+
+// account is the delivery that opens an account which ends after one amount, and the instance that it opens.
+func account(name string) (engine.Delivery, store.InstanceID) {
+	d := message("open", "open-"+name, "", text("account", name), integer("wanted", 1))
+	return d, openedBy(d)
+}
+
+// adding reports whether a step of the instance is caused by a message.
+func adding(id store.InstanceID) func(*store.Step) bool {
+	return func(s *store.Step) bool { return s.Claim.Instance == id && !s.Spawn }
+}
+
+// A request that comes to the wrong lane finds the claim taken: it is answered at once that the instance is busy, and nothing of
+// the instance was read. The right lane is inside its commit all the while. A test in which every request meets its own lane
+// passes without any claim.
+func TestSimL3MisrouteBouncesOnTheClaim(t *testing.T) {
+	flows := definitions(t, "sum.bpmn")
+	sim.Check(t, "L3/misroute-bounces-on-the-claim", func(w *sim.World) {
+		x := newOutside(w, flows, memory.Options{})
+		open, id := account("a")
+		right := newGated(w, x.st, adding(id))
+		wrong := newGated(w, x.st, func(*store.Step) bool { return false })
+		a := x.over(right, engine.Options{Replica: "a", Shared: true})
+		b := x.over(wrong, engine.Options{Replica: "b", Shared: true, Attempts: 1})
+		x.deliver(a, open)
+		w.Go("right lane", func() { x.deliver(a, message("add", "one", "a", integer("amount", 1))) })
+		_, err := right.inside.Wait(nil)
+		w.NoError(err)
+		_, err = b.Deliver(w.Scope(), message("add", "two", "a", integer("amount", 2)))
+		w.Require(errors.Is(err, engine.ErrBusy), "L3.refused", "a delivery on the wrong lane: %v", err)
+		_, err = b.CompleteTask(w.Scope(), id, 1, feel.NewContext())
+		w.Require(errors.Is(err, engine.ErrBusy), "L3.refused", "a request on the wrong lane: %v", err)
+		w.Require(wrong.loads == 0, "L3.reads-nothing", "the wrong lane has read %d instances", wrong.loads)
+		right.open.Set(true)
+		w.Join()
+		a.Close()
+		b.Close()
+		in := x.durable(id)
+		w.Require(in.Status == store.Completed && len(x.calls) == 1, "L3.once", "%v after %d calls", in.Status, len(x.calls))
+	}, sim.Steps(40_000))
+}
+
+func (x *outside) deliver(e *engine.Engine, d engine.Delivery) engine.Reply {
+	r, err := e.Deliver(x.Scope(), d)
+	x.NoError(err)
+	return r
+}
+
+// While the step that ends an instance is inside its commit nobody is answered: not who brought the message, not who waits for the
+// end, and no duplicate of either. A test that looks after the fact sees the same answers in either order.
+func TestSimL5NobodyIsAnsweredInsideTheCommit(t *testing.T) {
+	flows := definitions(t, "sum.bpmn")
+	sim.Check(t, "L5/nobody-is-answered-inside-the-commit", func(w *sim.World) {
+		x := newOutside(w, flows, memory.Options{})
+		open := message("open-and-wait", "open-a", "", text("account", "a"), integer("wanted", 1))
+		st := newGated(w, x.st, adding(openedBy(open)))
+		e := x.over(st, engine.Options{Lanes: 1 + w.Choose("lanes", 4)})
+		answered := 0
+		bring := func(d engine.Delivery, want engine.Outcome) {
+			w.Go("transport", func() {
+				r := x.deliver(e, d)
+				w.Require(r.Outcome == want, "L5.end", "%s: %+v", d.ID, r)
+				answered++
+			})
+		}
+		bring(open, engine.Completed)
+		bring(open, engine.Completed)
+		w.NoError(w.Scheduler().Sleep(w.Scope(), "opened", time.Second))
+		add := message("add", "one", "a", integer("amount", 1))
+		bring(add, engine.Accepted)
+		_, err := st.inside.Wait(nil)
+		w.NoError(err)
+		bring(open, engine.Completed)
+		w.NoError(w.Scheduler().Sleep(w.Scope(), "meanwhile", 30*time.Second)) // less than the patience of who waits
+		w.Require(answered == 0, "L5.early", "%d were answered, and the end is not committed", answered)
+		st.open.Set(true)
+		w.Join()
+		bring(add, engine.Accepted)
+		w.Join()
+		e.Close()
+	}, sim.Steps(40_000))
+}
+
+// One lane is inside a slow commit. What names an instance of the other lane goes on there, and so does a delivery that arrives
+// there; who arrives on the slow lane waits, whichever instance the message is for. Load that is spread evenly shows none of it.
+func TestSimL2SlowLaneDelaysWhatArrivesThere(t *testing.T) {
+	flows := definitions(t, "sum.bpmn")
+	sim.Check(t, "L2/slow-lane-delays-what-arrives-there", func(w *sim.World) {
+		x := newOutside(w, flows, memory.Options{})
+		const lanes = 2
+		slow, id := account("slow")
+		name := "quick"
+		quick, other := account(name)
+		for i := 0; lane.Hash(string(other))%lanes == lane.Hash(string(id))%lanes; i++ {
+			name = fmt.Sprintf("quick %d", i)
+			quick, other = account(name)
+		}
+		st := newGated(w, x.st, adding(id))
+		e := x.over(st, engine.Options{Lanes: lanes})
+		x.deliver(e, slow)
+		x.deliver(e, quick)
+		w.Go("slow", func() { x.deliver(e, message("add", "one", "slow", integer("amount", 1))) })
+		_, err := st.inside.Wait(nil)
+		w.NoError(err)
+		_, err = e.Describe(w.Scope(), other)
+		w.Require(err == nil, "L2.straight", "a request for the quick lane: %v", err)
+		answered := 0
+		for i := range 2 {
+			w.Go("arrival", func() {
+				x.deliver(e, message("add", fmt.Sprintf("arrival %d", i), "nobody", integer("amount", 1)))
+				answered++
+			})
+		}
+		w.NoError(w.Scheduler().Sleep(w.Scope(), "meanwhile", time.Hour))
+		w.Require(answered == 1, "L2.arrivals", "%d of two arrivals were answered while one of two lanes was inside its commit", answered)
+		st.open.Set(true)
+		w.Join()
+		w.Require(answered == 2, "L2.arrivals", "%d of two arrivals were answered", answered)
+		x.deliver(e, message("add", "last", name, integer("amount", 1)))
+		e.Close()
+	}, sim.Steps(40_000))
+}
