@@ -48,7 +48,7 @@ func emitKeys() section {
 
 func nodeKeys() section {
 	return section{"node", "", []key{
-		{name: "lanes", kind: anInteger, low: 1, high: 256, fallback: 1, doc: "The number of execution lanes."},
+		{name: "lanes", kind: anInteger, low: 1, high: 256, fallback: 1, doc: "The number of execution lanes. With more than one, deliveries to different instances may interleave; that is why the default is one."},
 		{name: "journal", kind: aDuration, low: int64(time.Minute), high: int64(10 * 365 * 24 * time.Hour), doc: "How long the audit journal keeps each step of an instance. Without it there is no journal."},
 		{name: "http", kind: anObject, doc: "The HTTP port."},
 		{name: "data", kind: anObject, doc: "The data folder."},
