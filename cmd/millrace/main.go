@@ -29,7 +29,7 @@ type command struct {
 
 func commands() []command {
 	return []command{
-		{"run", "[--data DIR] [--listen ADDR] PACKAGE", "run a node with the package until SIGTERM or SIGINT", runNode},
+		{"run", "[--data DIR] [--listen ADDR] [--store URL] PACKAGE", "run a node with the package until SIGTERM or SIGINT", runNode},
 		{"validate", "PACKAGE", "check a package and list every fault", validate},
 		{"describe", "PACKAGE | instance [--node URL] ID", "show what a package makes of a node, or where an instance stands", describe},
 		{"instances", "[--node URL] [--status S] [--limit N] [--after ID]", "list the instances of a running node", instances},

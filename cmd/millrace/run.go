@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"runtime/pprof"
+	"strings"
 
 	"github.com/millrace-dev/millrace/core/node"
 	"github.com/millrace-dev/millrace/core/sink"
@@ -21,9 +22,11 @@ func runNode(ctx context.Context, args []string, out, errs io.Writer) int {
 	f.SetOutput(errs)
 	f.StringVar(&o.Data, "data", "data", "folder of the store and of file sinks")
 	f.StringVar(&o.Listen, "listen", "", "address of the HTTP port; the package's when empty")
+	sharing := sharedFlags(f, &o)
 	profile := f.String("cpuprofile", "", "write a CPU profile of the run to this `file` when it stops")
 	if err := f.Parse(args); err != nil || f.NArg() != 1 {
-		say(errs, "usage: millrace run [--data DIR] [--listen ADDR] [--cpuprofile FILE] PACKAGE\n")
+		say(errs, "usage: millrace run [--data DIR] [--listen ADDR] [--store pebble|postgres://…] [--schema NAME] [--connections N] "+
+			"[--group-commit N] [--claim-timeout D] [--replica NAME] [--cpuprofile FILE] PACKAGE\n")
 		return statusRefused
 	}
 	pkg, ok := load(f.Arg(0), errs)
@@ -31,7 +34,7 @@ func runNode(ctx context.Context, args []string, out, errs io.Writer) int {
 		return statusRefused
 	}
 	o.Package = pkg
-	if err := o.Validate(); err != nil {
+	if err := errors.Join(sharing(), o.Validate()); err != nil {
 		say(errs, "millrace run: %v\n", err)
 		return statusRefused
 	}
@@ -56,6 +59,37 @@ func runNode(ctx context.Context, args []string, out, errs io.Writer) int {
 		say(errs, "millrace run: %v\n", err)
 	}
 	return status
+}
+
+// storeVar is the environment's form of --store: arguments are visible to everybody on the machine, a password must not be.
+const storeVar = "MILLRACE_STORE"
+
+// sharedFlags defines the options of a shared store. The function that it returns takes them over once they were read.
+func sharedFlags(f *flag.FlagSet, o *node.Options) func() error {
+	where := f.String("store", "", "where the state of flows is: pebble (in the data folder), or the URL of a PostgreSQL database that replicas share; "+storeVar+" when empty")
+	var shared node.Shared
+	f.StringVar(&shared.Schema, "schema", "", "schema in the database")
+	f.IntVar(&shared.Connections, "connections", 0, "connections to the database")
+	f.IntVar(&shared.GroupCommit, "group-commit", 0, "steps of different instances in one transaction at most; 1 is none")
+	f.StringVar(&o.Replica, "replica", "", "name of this replica; a name that the data folder keeps when empty")
+	f.DurationVar(&shared.ClaimTimeout, "claim-timeout", 0, "after how long the work of a replica that fell silent is taken over")
+	return func() error {
+		if *where == "" { // no default of the flag: its usage would show the password
+			*where = os.Getenv(storeVar)
+		}
+		switch {
+		case *where == "" || *where == "pebble":
+			if shared != (node.Shared{}) {
+				return errors.New("--schema, --connections, --group-commit and --claim-timeout are for --store postgres://…")
+			}
+			return nil
+		case !strings.HasPrefix(*where, "postgres://") && !strings.HasPrefix(*where, "postgresql://") && !strings.Contains(*where, "="):
+			return errors.New("--store: neither pebble nor the URL of a PostgreSQL database")
+		}
+		shared.URL = *where
+		o.Shared = shared
+		return nil
+	}
 }
 
 // startProfile begins a CPU profile and returns what ends it. Without a path both do nothing.

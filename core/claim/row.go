@@ -7,7 +7,7 @@ import (
 	"github.com/millrace-dev/millrace/core/store"
 )
 
-// The claim of a row is a state machine of five edges. Every store adapter takes them in the transaction that
+// The claim of a row is a state machine of seven edges. Every store adapter takes them in the transaction that
 // writes the row, so that nothing happens between the comparison and the write.
 //
 //	           ┌──────────────────Taken (nobody, e) → (me, e+1)──────────────────┐
@@ -17,7 +17,7 @@ import (
 //	   └─Freed: void───┘    └──┘ Freed                                           │
 //	                   ▲                                                         │
 //	                   └───────────Committed (owner, e) → (nobody, e+1)──────────┘
-//	ended, e ─Vacated─▶ void, e+1
+//	ended, e ─Vacated─▶ void, e+1            claimed, e ─Renewed─▶ claimed, e+1 by the same owner
 
 // Taken is the edge of Take: it compares the row's claim with (nobody, seen) and gives it to me at the next epoch.
 func Taken(h store.Head, seen store.Epoch, me store.Owner, now time.Time) (store.Head, error) {
@@ -28,6 +28,15 @@ func Taken(h store.Head, seen store.Epoch, me store.Owner, now time.Time) (store
 		return h, fmt.Errorf("take %q at epoch %d, row is %v:%d: %w", h.Instance, seen, h.Owner, h.Epoch, store.ErrConflict)
 	}
 	h.Owner, h.Epoch, h.Since = me, seen+1, now
+	return h, nil
+}
+
+// Renewed is the edge of Renew: its owner holds the row at the next epoch. Only a role is held for so long.
+func Renewed(h store.Head, c store.Claim, now time.Time) (store.Head, error) {
+	if h.Claim != c {
+		return h, fmt.Errorf("renew %v, row is %v:%d: %w", c, h.Owner, h.Epoch, store.ErrConflict)
+	}
+	h.Epoch, h.Since = c.Epoch+1, now
 	return h, nil
 }
 

@@ -3,6 +3,7 @@ package claim
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/millrace-dev/millrace/core/sched"
@@ -93,10 +94,12 @@ func NewSweeper(s sched.Scheduler, o SweepOptions, st store.Claims) (*Sweeper, e
 	return w, nil
 }
 
-// Run looks again and again until scope ends. A store that does not answer is asked again.
-func (w *Sweeper) Run(scope *sched.Scope) {
+// Run looks again and again until scope ends, whenever may says so; nil always does. A store that does not answer is asked again.
+func (w *Sweeper) Run(scope *sched.Scope, may func() bool) {
 	for {
-		_, _ = w.Look(scope) // what could not be read or freed now is there at the next look
+		if may == nil || may() {
+			_, _ = w.Look(scope) // what could not be read or freed now is there at the next look
+		}
 		if w.s.Sleep(scope, "claim/sweep", w.options.Poll) != nil {
 			return
 		}
@@ -160,7 +163,11 @@ func (w *Sweeper) claimed(scope *sched.Scope) ([]store.Head, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, page...)
+		for _, h := range page {
+			if !strings.HasPrefix(string(h.Instance), RolePrefix) { // roles have leases, with a time of their own
+				all = append(all, h)
+			}
+		}
 		if len(page) < sweepPage {
 			break
 		}

@@ -18,7 +18,7 @@ func (r *rig) sweeper() *claim.Sweeper {
 	w, err := claim.NewSweeper(r.Scheduler(), claim.SweepOptions{Age: age, Poll: time.Second}, r.st)
 	r.NoError(err)
 	r.Own(w)
-	r.Scheduler().Go(r.Scope(), "sweeper", func() { w.Run(r.Scope()) })
+	r.Scheduler().Go(r.Scope(), "sweeper", func() { w.Run(r.Scope(), nil) })
 	return w
 }
 

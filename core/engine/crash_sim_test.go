@@ -3,6 +3,7 @@ package engine_test
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"testing"
 	"time"
 
@@ -150,6 +151,7 @@ func (x *outside) settled(others ...store.InstanceID) {
 	for _, id := range others {
 		delete(d.Instances, id)
 	}
+	maps.DeleteFunc(d.Instances, func(id store.InstanceID, _ store.Instance) bool { return engine.Internal(id) })
 	x.Require(len(d.Instances) == 2, "L1.once", "%d instances", len(d.Instances))
 	for id, in := range d.Instances {
 		s, err := flow.Decode(in.Snapshot)

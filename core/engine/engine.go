@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"time"
@@ -41,12 +42,15 @@ type Engine struct {
 	horizon    *outbox.Horizon // of the task that calls Forgettable
 	sendOut    outbox.Send     // what does not go to other instances
 	settlement *settle.Registry
+	roles      roles          // of a shared store
 	sweeper    *claim.Sweeper // of a shared store: the claims of replicas that died
 	board      *task.Board
 	box        *mail.Box
 
 	// work joins the lanes' loops; around joins the timers and the sender, which bring work.
 	work, around *sched.Scope
+	// leases joins the leases of roles, which end after what works under them.
+	leases *sched.Scope
 }
 
 // laneState is what one lane works with. Only its own task touches it.
@@ -76,12 +80,14 @@ func New(s sched.Scheduler, scope *sched.Scope, o Options, p Parts) (*Engine, er
 		return nil, fmt.Errorf("start engine: %w", err)
 	}
 	e.work, e.around = scope.Child("engine lanes"), scope.Child("engine timers and outbox")
+	e.leases = scope.Child("engine roles")
 	e.router.Start(e.work)
+	e.startRoles(e.leases)
 	e.timers.Start(e.around)
 	e.outbox.Start(e.around)
 	e.box.Start(e.around)
 	if e.sweeper != nil {
-		s.Go(e.around, "claim sweeper", func() { e.sweeper.Run(e.around) })
+		s.Go(e.around, "claim sweeper", func() { e.sweeper.Run(e.around, func() bool { return e.roles.held(roleSweep) }) })
 	}
 	s.Go(e.around, "deployments", func() { e.keepDeployments(e.around) })
 	return e, nil
@@ -115,15 +121,15 @@ func (e *Engine) makeOwners(scope *sched.Scope, p Parts) error {
 	timers := e.options.Timers
 	timers.Lanes = e.options.Lanes
 	owner := func(id store.InstanceID) int { return e.router.Owner(string(id)) }
-	if e.timers, err = timer.New(e.s, timers, p.Store, owner, e.fire); err != nil {
+	if e.timers, err = timer.New(e.s, timers, dueTimers{p.Store, &e.roles}, owner, e.fire); err != nil {
 		return err
 	}
 	if e.box, err = mail.New(e.s, e.options.Mail, p.Store, e.bring); err != nil {
 		return err
 	}
 	e.horizon = outbox.NewHorizon(e.s, p.Store)
-	e.outbox, err = outbox.New(e.s, e.options.Outbox, p.Store, e.send)
-	return err
+	e.outbox, err = outbox.New(e.s, e.options.Outbox, emissions{p.Store, &e.roles}, e.sendHeld)
+	return errors.Join(err, e.makeRoles(incarnation))
 }
 
 // always is longer ago than any claim was taken, counted from a clock that may be behind the store's.
@@ -133,10 +139,24 @@ const always = 100 * 365 * 24 * time.Hour
 // they were not settled, and every task has ended when it returns. It waits for handlers and for the store.
 func (e *Engine) Close() {
 	e.around.Close()
+	e.leases.Close()
 	e.router.Close()
 	e.work.Join()
 	e.work.Close()
 	e.settlement.Close()
+}
+
+// CloseWithin is Close for a store that may not answer any more: after the time the lanes are told to end for the reason. A step
+// that is undecided then stays so, and its request is not answered.
+func (e *Engine) CloseWithin(patience time.Duration, why error) {
+	watch := e.s.NewScope("engine close")
+	e.s.Go(watch, "engine close", func() {
+		if e.s.Sleep(watch, "engine close", patience) == nil {
+			e.work.Cancel(why)
+		}
+	})
+	e.Close()
+	watch.Close()
 }
 
 // Lanes returns the number of lanes.

@@ -3,6 +3,7 @@ package engine_test
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"os"
 	"testing"
 	"time"
@@ -74,6 +75,7 @@ func (x *outside) account(name string, opens, adds func() *engine.Engine) string
 // ended requires that n accounts have come to their end, and that nothing is left to send.
 func (x *outside) ended(n int) {
 	d := x.dump(x.engine.Peek)
+	maps.DeleteFunc(d.Instances, func(id store.InstanceID, _ store.Instance) bool { return engine.Internal(id) })
 	x.Require(len(d.Instances) == n && len(d.Emissions) == 0, "L1.once", "%d instances, %d emissions left", len(d.Instances), len(d.Emissions))
 	for id, in := range d.Instances {
 		x.Require(in.Status == store.Completed && in.Owner.Nobody(), "L1.once", "instance %s is %v: %s", id, in.Status, in.Snapshot)

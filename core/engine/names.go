@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/millrace-dev/millrace/core/claim"
 	"github.com/millrace-dev/millrace/core/store"
 )
 
@@ -36,8 +37,10 @@ const (
 	schedulePrefix = "schedule-"
 )
 
-// Internal reports whether the row is one that the engine keeps for itself: a captured message.
-func Internal(id store.InstanceID) bool { return strings.HasPrefix(string(id), mailPrefix) }
+// Internal reports whether the row is one that the engine keeps for itself: a captured message, a role.
+func Internal(id store.InstanceID) bool {
+	return strings.HasPrefix(string(id), mailPrefix) || strings.HasPrefix(string(id), claim.RolePrefix)
+}
 
 // IsSchedule reports whether the instance is one that a timer start event waits in.
 func IsSchedule(id store.InstanceID) bool { return strings.HasPrefix(string(id), schedulePrefix) }

@@ -77,6 +77,8 @@ type Options struct {
 	Shared bool
 	// Sweep says when the claims of a replica that fell silent are freed. With Shared only.
 	Sweep claim.SweepOptions
+	// Role says how the roles of replicas move. With Shared only; Taken is set by the engine.
+	Role claim.LeaseOptions
 	// Lanes and Queue are those of lane.Options. The default is one lane.
 	Lanes, Queue int
 	// Attempts is how often a delivery that bounces, on a claim or on a wait that moved, is tried before it is given
@@ -89,7 +91,7 @@ type Options struct {
 	// SettleTimeout is how long one is held unless its channel says otherwise. 1 ms … 24 h. Default 1 min.
 	SettleTimeout time.Duration
 	// SettlePoll is how often a held delivery is compared with durable state; what ends here is noticed at once. 1 ms … 1 h.
-	// Default 5 s.
+	// Default 5 s, with Shared 1 s.
 	SettlePoll time.Duration
 	// MaxVisits bounds the elements of one step. Default flow.DefaultVisits.
 	MaxVisits int
@@ -142,7 +144,7 @@ func (o Options) Validate() error {
 	span("SettleTimeout", o.SettleTimeout, 24*time.Hour)
 	span("SettlePoll", o.SettlePoll, time.Hour)
 	faults = append(faults, lane.Options{Lanes: o.Lanes, Queue: o.Queue}.Validate(), o.Limits.Validate(),
-		o.Timers.Validate(), o.Outbox.Validate(), o.Mail.Validate(), o.Sweep.Validate())
+		o.Timers.Validate(), o.Outbox.Validate(), o.Mail.Validate(), o.Sweep.Validate(), o.Role.Validate())
 	span("TaskPoll", o.TaskPoll, time.Minute)
 	span("Follow", o.Follow, time.Hour)
 	span("Retire", o.Retire, time.Hour)
@@ -162,6 +164,9 @@ func (o Options) withDefaults() Options {
 	setDefault(&o.Backoff, 2*time.Millisecond)
 	setDefault(&o.SettleCapacity, 10_000)
 	setDefault(&o.SettleTimeout, time.Minute)
+	if o.Shared {
+		setDefault(&o.SettlePoll, sharedSettlePoll)
+	}
 	setDefault(&o.SettlePoll, 5*time.Second)
 	setDefault(&o.MaxVisits, flow.DefaultVisits)
 	setDefault(&o.MessageTTL, time.Minute)
@@ -174,6 +179,10 @@ func (o Options) withDefaults() Options {
 		o.Lost = func(string, error) {}
 	}
 	setDefault(&o.Retire, 10*time.Second)
+	if o.Shared {
+		setDefault(&o.Timers.Poll, sharedTimerPoll)
+		setDefault(&o.Outbox.Poll, sharedOutboxPoll)
+	}
 	return o
 }
 

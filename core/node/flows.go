@@ -5,6 +5,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/millrace-dev/millrace/core/claim"
 	"github.com/millrace-dev/millrace/core/engine"
 	"github.com/millrace-dev/millrace/core/graph"
 	"github.com/millrace-dev/millrace/core/lane"
@@ -64,7 +65,8 @@ func (n *Node) startFlows() error {
 	if err != nil {
 		return err
 	}
-	n.expiring = append(n.expiring, emittedSpace, store.InboxSpace, mail.Space, engine.JournalSpace)
+	n.flowExpiring = []string{store.InboxSpace, mail.Space, engine.JournalSpace}
+	n.expiring = append(append(n.expiring, emittedSpace), n.flowExpiring...)
 	o := engine.Options{
 		Lanes: n.pkg.Node.Lanes, SettleCapacity: n.pkg.Node.SettlementCapacity, SettleTimeout: n.pkg.Node.SettlementTime,
 		Journal: n.pkg.Node.Journal,
@@ -72,6 +74,8 @@ func (n *Node) startFlows() error {
 		Lost: func(id string, why error) {
 			n.log.Warn("instances of a deployment stay parked", "deployment", id, "reason", why)
 		},
+		Replica: n.opts.Replica, Shared: n.shared != nil,
+		Sweep: claim.SweepOptions{Age: n.opts.Shared.claimTimeout()}, Role: claim.LeaseOptions{TTL: n.opts.Shared.claimTimeout() / 3},
 		Dropped: func(message, key string) { n.log.Warn("thrown message met nobody", "message", message, "key", key) },
 	}
 	n.flows.lanes = n.metrics.newLaneMetrics(n.s, max(n.pkg.Node.Lanes, lane.DefaultLanes), func(id int) int {
@@ -82,7 +86,7 @@ func (n *Node) startFlows() error {
 	})
 	o.Observer = n.flows.lanes
 	n.flows.engine, err = engine.New(n.s, n.flowing, o, engine.Parts{
-		Store: n.store, Package: deployment, Compile: n.compile, Handlers: n.handlers(), Send: n.send,
+		Store: n.plane, Package: deployment, Compile: n.compile, Handlers: n.handlers(), Send: n.send,
 	})
 	if err != nil {
 		return err

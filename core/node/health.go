@@ -37,6 +37,9 @@ func (n *Node) readyz(w http.ResponseWriter, _ *http.Request) {
 	if n.full.Load() {
 		why = append(why, "disk is below its low-water mark")
 	}
+	if silent := n.unheard(); silent != "" {
+		why = append(why, silent)
+	}
 	if len(why) > 0 {
 		reply(w, http.StatusServiceUnavailable, health{"not ready", why})
 		return
@@ -75,19 +78,25 @@ func (n *Node) expire() {
 		}
 	}
 	for _, space := range n.expiring {
-		until := now
-		if space == emittedSpace || space == store.InboxSpace {
-			until = remembered
-		}
-		if !until.IsZero() {
-			n.expireSpace(space, until)
+		n.expireSpace(n.store, space, now, remembered)
+	}
+	if n.shared != nil {
+		for _, space := range n.flowExpiring {
+			n.expireSpace(n.plane, space, now, remembered)
 		}
 	}
 }
 
-func (n *Node) expireSpace(space string, until time.Time) {
+func (n *Node) expireSpace(st store.Store, space string, now, remembered time.Time) {
+	until := now
+	if space == emittedSpace || space == store.InboxSpace {
+		until = remembered
+	}
+	if until.IsZero() {
+		return
+	}
 	for range maxRounds {
-		removed, _, err := n.store.Expire(n.flowing, space, until, maxExpired)
+		removed, _, err := st.Expire(n.flowing, space, until, maxExpired)
 		if err != nil && n.flowing.Err() == nil {
 			n.log.Warn("expired rows stay", "space", space, "reason", err)
 		}

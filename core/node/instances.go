@@ -12,7 +12,6 @@ import (
 	"github.com/millrace-dev/millrace/core/feel"
 	"github.com/millrace-dev/millrace/core/sched"
 	"github.com/millrace-dev/millrace/core/store"
-	"github.com/millrace-dev/millrace/core/store/step"
 )
 
 // Bounds of a listing. A page that looked at maxLooked rows ends there, also when few of them were asked for.
@@ -67,25 +66,43 @@ func (n *Node) apiInstances(w http.ResponseWriter, r *http.Request) {
 		reply(w, http.StatusBadRequest, problem{err.Error()})
 		return
 	}
-	page := instancePage{Instances: []instanceLine{}}
-	_, err = n.engine.View(n.intake, "list instances", func(v step.View) error {
-		looked := 0
-		return step.Heads(v, l.after, func(h store.Head) bool {
-			if looked++; looked > maxLooked || len(page.Instances) == l.limit {
-				return false
-			}
-			page.Next = h.Instance
-			if h.Status != store.Void && !engine.Internal(h.Instance) && (l.status == "" || h.Status.String() == l.status) {
-				page.Instances = append(page.Instances, instanceLine{h.Instance, h.Status.String(), engine.IsSchedule(h.Instance)})
-			}
-			return true
-		}, func() { page.Next = "" })
-	})
+	page, err := n.listInstances(l)
 	if err != nil {
 		reply(w, http.StatusServiceUnavailable, problem{err.Error()})
 		return
 	}
 	reply(w, http.StatusOK, page)
+}
+
+// headsPage bounds one listing of heads, so that a page of few instances does not read many.
+const headsPage = 1000
+
+// listInstances reads heads until the page is full, has looked at maxLooked rows, or there are no more.
+func (n *Node) listInstances(l listing) (instancePage, error) {
+	page := instancePage{Instances: []instanceLine{}}
+	after := l.after
+	for looked := 0; looked < maxLooked; {
+		limit := min(headsPage, max(2*l.limit, 100), maxLooked-looked)
+		heads, _, err := n.plane.Heads(n.intake, after, limit)
+		if err != nil {
+			return page, err
+		}
+		for _, h := range heads {
+			if len(page.Instances) == l.limit {
+				page.Next = after
+				return page, nil
+			}
+			after = h.Instance
+			if h.Status != store.Void && !engine.Internal(h.Instance) && (l.status == "" || h.Status.String() == l.status) {
+				page.Instances = append(page.Instances, instanceLine{h.Instance, h.Status.String(), engine.IsSchedule(h.Instance)})
+			}
+		}
+		if looked += len(heads); len(heads) < limit {
+			return page, nil
+		}
+	}
+	page.Next = after
+	return page, nil
 }
 
 // counts is the body of /api/instances/count.
@@ -115,24 +132,20 @@ func (n *Node) apiCount(w http.ResponseWriter, _ *http.Request) {
 }
 
 func (n *Node) countInstances(c *counts) error {
-	after, more := store.InstanceID(""), true
-	for more {
-		_, err := n.engine.View(n.intake, "count instances", func(v step.View) error {
-			looked := 0
-			return step.Heads(v, after, func(h store.Head) bool {
-				if looked++; looked > maxLooked {
-					return false
-				}
-				after = h.Instance
-				c.add(h)
-				return true
-			}, func() { more = false })
-		})
+	after := store.InstanceID("")
+	for {
+		heads, _, err := n.plane.Heads(n.intake, after, maxLooked)
 		if err != nil {
 			return err
 		}
+		for _, h := range heads {
+			c.add(h)
+		}
+		if len(heads) < maxLooked {
+			return nil
+		}
+		after = heads[len(heads)-1].Instance
 	}
-	return nil
 }
 
 func (c *counts) add(h store.Head) {
@@ -153,7 +166,7 @@ func (c *counts) add(h store.Head) {
 func (n *Node) countEmissions(c *counts) error {
 	after := store.Emission{}
 	for {
-		rows, _, err := n.store.Emissions(n.intake, after, maxLooked)
+		rows, _, err := n.plane.Emissions(n.intake, after, maxLooked)
 		if err != nil {
 			return err
 		}

@@ -15,7 +15,9 @@ import (
 	"github.com/millrace-dev/millrace/core/sched"
 	"github.com/millrace-dev/millrace/core/sink"
 	"github.com/millrace-dev/millrace/core/store"
+	"github.com/millrace-dev/millrace/core/store/group"
 	"github.com/millrace-dev/millrace/core/store/pebble"
+	"github.com/millrace-dev/millrace/core/store/postgres"
 	"github.com/millrace-dev/millrace/core/store/step"
 )
 
@@ -33,6 +35,10 @@ type Node struct {
 
 	store   *step.Store
 	engine  *pebble.Engine
+	plane   store.Store     // of the flows: store, or the shared one
+	shared  *postgres.Store // nil unless replicas share a database
+	grouped *group.Store    // over shared
+	heard   sched.Int64     // when shared answered last, in Unix nanoseconds
 	point   *sink.Point
 	relays  map[string]*batches
 	intakes []intakeRoute
@@ -41,7 +47,8 @@ type Node struct {
 	metrics *metrics
 	calls   *http.Client // of HTTP tasks
 
-	expiring []string // spaces whose rows expire
+	// Spaces whose rows expire: all in the node's own store, and those of flows, which may be in the shared one.
+	expiring, flowExpiring []string
 
 	listener net.Listener
 	server   *http.Server
@@ -71,6 +78,7 @@ func Start(opts Options) (*Node, error) {
 		s: s, opts: opts, pkg: opts.Package, log: opts.Log, metrics: newMetrics(),
 		ready: sched.NewBool(s, "ready", false), full: sched.NewBool(s, "disk full", false),
 		ended: sched.NewWriteOnce[error](s, "node ended"), requests: sched.NewInt64(s, "requests", 0),
+		heard: sched.NewInt64(s, "shared store heard", 0),
 	}
 	n.root = s.NewScope("node")
 	n.flowing = n.root.Child("flowing")
@@ -97,6 +105,9 @@ func (n *Node) start() error {
 	})
 	if err != nil {
 		return fmt.Errorf("open store: %w", err)
+	}
+	if err := n.startPlane(); err != nil {
+		return err
 	}
 	n.watchDisk()
 	if n.letters, err = openDeadLetters(n.opts.Data); err != nil {
@@ -179,12 +190,13 @@ func (n *Node) close() error {
 	}
 	n.intake.Close()
 	if n.flows != nil && n.flows.engine != nil {
-		n.flows.engine.Close()
+		n.flows.engine.CloseWithin(closePatience, errSilent)
 	}
 	if n.point != nil {
 		n.point.Close()
 	}
 	n.flowing.Close()
+	errs = append(errs, n.closePlane())
 	n.root.Close()
 	if n.calls != nil {
 		n.calls.CloseIdleConnections()

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -26,6 +27,10 @@ type Options struct {
 	Package *graph.Package
 	// Data is the folder of the store, of dead letters and of the files of file sinks. It is created. Required.
 	Data string
+	// Replica names this node among those that share a database. Empty: a name that the data folder keeps.
+	Replica string
+	// Shared is the database that replicas share. Zero: there is none.
+	Shared Shared
 	// Listen is the address of the HTTP port; empty: the package's. Only loopback addresses are accepted: anything else needs
 	// transport security, which this version does not have.
 	Listen string
@@ -34,10 +39,12 @@ type Options struct {
 	// Failpoint is called at the named points of a commit; crash tests end the process there. Nil: nothing.
 	Failpoint func(point string)
 
-	// What tests replace: the store's file system (nil is the system's), the measure of free space, when a lane counts as dead.
+	// What tests replace: the store's file system (nil is the system's), the measure of free space, when a lane counts as dead, and how
+	// long the shared store may be silent (0 is silence).
 	storeFS  vfs.FS
 	diskFree func(*Node) (uint64, error)
 	deadLane time.Duration // 0: deadLane
+	silence  time.Duration
 }
 
 // Validate joins every fault of the options.
@@ -49,6 +56,12 @@ func (o Options) Validate() error {
 	if o.Data == "" {
 		faults = append(faults, errors.New("data: empty"))
 	}
+	if err := o.Shared.validate(); err != nil {
+		faults = append(faults, err)
+	}
+	if len(o.Replica) > maxReplica {
+		faults = append(faults, fmt.Errorf("replica: %d bytes, more than %d", len(o.Replica), maxReplica))
+	}
 	if o.Package != nil {
 		if err := checkListen(o.address()); err != nil {
 			faults = append(faults, err)
@@ -56,6 +69,9 @@ func (o Options) Validate() error {
 	}
 	return errors.Join(faults...)
 }
+
+// maxReplica bounds the name of a replica, in bytes.
+const maxReplica = 100
 
 func (o Options) address() string {
 	if o.Listen != "" {
@@ -80,6 +96,7 @@ func (o Options) withDefaults() (Options, error) {
 	if o.diskFree == nil {
 		o.diskFree = func(n *Node) (uint64, error) { return n.engine.DiskFree() }
 	}
+	o.silence = cmp.Or(o.silence, silence)
 	var err error
 	o.Data, err = filepath.Abs(o.Data)
 	return o, err

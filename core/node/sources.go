@@ -135,8 +135,12 @@ func (n *Node) startLines(s *graph.Source) error {
 		}
 		open = file.Open(path)
 	}
+	ids := "" // replicas read files of their own under one name
+	if n.shared != nil {
+		ids = n.opts.Replica + "/" + s.Name
+	}
 	l, err := source.NewLines(n.s, source.LinesOptions{
-		Name: s.Name, Schema: s.Schema, Decode: s.Decode, To: n.relays[s.To.Relay.Name], Open: n.gated(open),
+		Name: s.Name, IDs: ids, Schema: s.Schema, Decode: s.Decode, To: n.relays[s.To.Relay.Name], Open: n.gated(open),
 		Keep: s.File != nil, Point: n.point, DeadLetter: letters, Store: n.store, Rejected: n.countRejected("source " + s.Name),
 	})
 	if err != nil {

@@ -2,6 +2,7 @@ package source
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -22,7 +23,9 @@ import (
 
 // LinesOptions say what a stream of lines is and where it goes.
 type LinesOptions struct {
-	Name   string
+	Name string
+	// IDs is what the ids of rows begin with. Empty: the name. Streams of one name that are read at several places need others.
+	IDs    string
 	Schema *record.Schema
 	Decode record.Options
 	To     *relay.Relay[*record.Batch]
@@ -258,7 +261,7 @@ func (l *Lines) deliver(scope *sched.Scope) error {
 	}
 	rows := l.decoder.Flush()
 	defer rows.Release()
-	b := relay.Batch[*record.Batch]{Rows: rows, IDs: relay.LineIDs(l.opts.Name, l.lines)}
+	b := relay.Batch[*record.Batch]{Rows: rows, IDs: relay.LineIDs(cmp.Or(l.opts.IDs, l.opts.Name), l.lines)}
 	if rows.Rows() > 0 {
 		if err := l.repeat(scope, func() error { return l.attempt(scope, b) }); err != nil {
 			return err

@@ -46,6 +46,10 @@ type Claims interface {
 	// ErrNotFound: there is no running row. It reads nothing else of the instance.
 	Take(scope *sched.Scope, id InstanceID, seen Epoch, me Owner) (Claim, Ticket, error)
 
+	// Renew compares the row's claim with c and sets (c.Owner, c.Epoch+1): its owner shows that it lives. ErrConflict: the
+	// row carries another claim; ErrInvalid: c is nobody's. It is for what is held for long, a role: a step takes and commits.
+	Renew(scope *sched.Scope, c Claim) (Claim, Ticket, error)
+
 	// Release compares the row's claim with c and sets (nobody, c.Epoch+1); it reports whether the row was still
 	// so. It is how a claim is freed, how the sweep frees what it observed, and how an undecided transaction is
 	// fenced: with c of an absent row it writes a void row. Repeating it is harmless.
@@ -104,6 +108,9 @@ type Reads interface {
 
 	// PinOf returns what an instance is pinned to, ended or not, or ErrNotFound.
 	PinOf(scope *sched.Scope, id InstanceID) (Pin, Ticket, error)
+
+	// Heads lists the heads of all rows by id, after the given one, at most limit. Results are left out.
+	Heads(scope *sched.Scope, after InstanceID, limit int) ([]Head, Ticket, error)
 
 	// Timers lists timers after the given one with Due at or before until, by (due, instance, generation), at
 	// most limit.

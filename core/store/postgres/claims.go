@@ -9,7 +9,10 @@ import (
 	"github.com/millrace-dev/millrace/core/store"
 )
 
-const headColumns = `id, replica, lane, incarnation, epoch, status, since, case when status >= 3 then result else '' end`
+const (
+	listColumns = `id, replica, lane, incarnation, epoch, status, since, ''::bytea`
+	headColumns = `id, replica, lane, incarnation, epoch, status, since, case when status >= 3 then result else '' end`
+)
 
 // readHead takes the columns of headColumns.
 func readHead(rows pgx.Rows, more ...any) (h store.Head, err error) {
@@ -100,6 +103,38 @@ func (s *Store) whyNotTaken(scope *sched.Scope, id store.InstanceID, seen store.
 	}
 }
 
+const sqlRenew = `
+update instances
+set epoch = epoch + 1, since = (extract(epoch from clock_timestamp()) * 1000000)::bigint * 1000
+where id = $1 and replica = $2 and lane = $3 and incarnation = $4 and epoch = $5
+returning epoch`
+
+// Renew implements [store.Claims]. Like Take it flushes nothing: a crash of the server takes it back, and then its holder, whose
+// claim is another one, has lost the role.
+func (s *Store) Renew(scope *sched.Scope, c store.Claim) (store.Claim, store.Ticket, error) {
+	err := store.ValidateName("instance", string(c.Instance))
+	if err == nil && c.Owner.Nobody() {
+		err = fmt.Errorf("%w: owner: nobody holds nothing to renew", store.ErrInvalid)
+	}
+	var epoch int64
+	if err == nil {
+		err = s.call(scope, &call{sql: sqlRenew, writes: true, args: claimArgs(c), each: func(r pgx.Rows) error { return r.Scan(&epoch) }})
+	}
+	if err == nil && epoch == 0 {
+		err = fmt.Errorf("row carries another claim: %w", store.ErrConflict)
+	}
+	if err != nil {
+		return store.Claim{}, unsynced, wrap(err, "renew", c.Instance)
+	}
+	c.Epoch = store.Epoch(epoch)
+	return c, unsynced, nil
+}
+
+// claimArgs are the whole claim, in the order of the statements that compare with it.
+func claimArgs(c store.Claim) []any {
+	return []any{name(c.Instance), name(c.Owner.Replica), int64(c.Owner.Lane), number(c.Owner.Incarnation), number(uint64(c.Epoch))}
+}
+
 // Of an absent row a void one is made, so that a spawn which saw the row absent comes too late.
 const sqlRelease = `
 with freed as (
@@ -120,30 +155,19 @@ func (s *Store) Release(scope *sched.Scope, c store.Claim) (bool, store.Ticket, 
 	err := store.ValidateName("instance", string(c.Instance))
 	var n int64
 	if err == nil {
-		n, err = s.write(scope, sqlRelease, name(c.Instance), name(c.Owner.Replica), int64(c.Owner.Lane), number(c.Owner.Incarnation), number(uint64(c.Epoch)))
+		n, err = s.write(scope, sqlRelease, claimArgs(c)...)
 	}
 	return n > 0 && err == nil, durable, wrap(err, "release", c.Instance)
 }
 
 const sqlClaimed = `
-select ` + headColumns + ` from instances
+select ` + listColumns + ` from instances
 where (incarnation <> 0 or lane <> 0 or replica <> '') and id > $1
 order by id limit $2`
 
 // Claimed implements [store.Claims].
-func (s *Store) Claimed(scope *sched.Scope, after store.InstanceID, limit int) (heads []store.Head, t store.Ticket, err error) {
-	if err = store.ValidateScan(limit); err != nil {
-		return nil, durable, err
-	}
-	err = s.read(scope, sqlClaimed, func(r pgx.Rows) error {
-		h, err := readHead(r)
-		heads = append(heads, h)
-		return err
-	}, name(after), limit)
-	if err != nil {
-		return nil, unsynced, fmt.Errorf("list claims: %w", err)
-	}
-	return heads, unsynced, nil
+func (s *Store) Claimed(scope *sched.Scope, after store.InstanceID, limit int) ([]store.Head, store.Ticket, error) {
+	return s.listHeads(scope, "list claims", sqlClaimed, after, limit)
 }
 
 func wrap(err error, verb string, id store.InstanceID) error {

@@ -46,7 +46,9 @@ func (o Options) Validate() error {
 	if o.URL == "" {
 		faults = append(faults, errors.New("url: empty"))
 	} else if _, err := pgxpool.ParseConfig(o.URL); err != nil {
-		faults = append(faults, fmt.Errorf("url: %w", err))
+		// What is wrong is not said: parsers quote what they cannot read, and that may be the password.
+		faults = append(faults, errors.New("url: neither a URL like postgres://user@host:5432/database nor key=value pairs; "+
+			"it is not shown because it may hold a password"))
 	}
 	if !schemaPattern.MatchString(o.Schema) {
 		faults = append(faults, fmt.Errorf("schema: %q does not match %v", o.Schema, schemaPattern))

@@ -49,6 +49,29 @@ func (s *Store) Receipt(scope *sched.Scope, d store.Delivery) (store.Receipt, st
 	return out, durable, nil
 }
 
+const sqlHeads = `select ` + listColumns + ` from instances where id > $1 order by id limit $2`
+
+// Heads implements [store.Reads].
+func (s *Store) Heads(scope *sched.Scope, after store.InstanceID, limit int) ([]store.Head, store.Ticket, error) {
+	return s.listHeads(scope, "list heads", sqlHeads, after, limit)
+}
+
+// listHeads runs a listing of heads. Results are left out: nobody who lists wants them.
+func (s *Store) listHeads(scope *sched.Scope, what, sql string, after store.InstanceID, limit int) (heads []store.Head, t store.Ticket, err error) {
+	if err = store.ValidateScan(limit); err != nil {
+		return nil, durable, err
+	}
+	err = s.read(scope, sql, func(r pgx.Rows) error {
+		h, err := readHead(r)
+		heads = append(heads, h)
+		return err
+	}, name(after), limit)
+	if err != nil {
+		return nil, unsynced, fmt.Errorf("%s: %w", what, err)
+	}
+	return heads, unsynced, nil
+}
+
 const sqlTimers = `
 select due, instance, generation from waits
 where due <> 0 and (due, instance, generation) > ($1, $2, $3) and due <= $4

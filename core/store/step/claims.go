@@ -54,6 +54,36 @@ func (s *Store) Take(scope *sched.Scope, id store.InstanceID, seen store.Epoch, 
 	return taken, t, nil
 }
 
+// Renew implements [store.Claims].
+func (s *Store) Renew(scope *sched.Scope, c store.Claim) (store.Claim, store.Ticket, error) {
+	err := store.ValidateName("instance", string(c.Instance))
+	if err == nil && c.Owner.Nobody() {
+		err = fmt.Errorf("%w: owner: nobody holds nothing to renew", store.ErrInvalid)
+	}
+	if err != nil {
+		return store.Claim{}, 0, wrap(err, "renew", c.Instance)
+	}
+	t, err := s.engine.Update(scope, "renew", false, func(tx Tx) error {
+		h, err := getHead(tx, c.Instance)
+		if err != nil {
+			return err
+		}
+		if h, err = claim.Renewed(h, c, s.engine.Now()); err != nil {
+			return err
+		}
+		setHead(tx, h)
+		if t, traced := tx.(Tracer); traced {
+			t.Emit("LandRenew", c)
+		}
+		return nil
+	})
+	if err != nil {
+		return store.Claim{}, t, wrap(err, "renew", c.Instance)
+	}
+	c.Epoch++
+	return c, t, nil
+}
+
 // Release implements [store.Claims].
 func (s *Store) Release(scope *sched.Scope, c store.Claim) (freed bool, t store.Ticket, err error) {
 	if err = store.ValidateName("instance", string(c.Instance)); err != nil {

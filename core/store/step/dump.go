@@ -1,7 +1,6 @@
 package step
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/millrace-dev/millrace/core/store"
@@ -18,31 +17,6 @@ type Dump struct {
 	Emissions []store.Emission
 	Rows      []store.Row // of named spaces
 	Receipts  []store.Receipt
-}
-
-// Heads calls f for each head behind an instance, by id, until f returns false; end is called when there are no more.
-func Heads(v View, after store.InstanceID, f func(store.Head) bool, end func()) error {
-	lower := []byte(newKey(tagHead))
-	if after != "" {
-		lower = headKey(after).after()
-	}
-	stopped := false
-	err := v.Scan(lower, newKey(tagHead).end(), func(key, row []byte) (bool, error) {
-		k := readKey(key)
-		h, err := decodeHead(store.InstanceID(k.text()), row)
-		if err = errors.Join(err, k.end()); err != nil {
-			return false, err
-		}
-		stopped = !f(h)
-		return !stopped, nil
-	})
-	if err != nil {
-		return fmt.Errorf("list heads: %w", err)
-	}
-	if !stopped {
-		end()
-	}
-	return nil
 }
 
 // Inspect reads everything that v shows.

@@ -45,6 +45,39 @@ func (s *Store) Receipt(scope *sched.Scope, d store.Delivery) (r store.Receipt, 
 	return r, t, nil
 }
 
+// Heads implements [store.Reads].
+func (s *Store) Heads(scope *sched.Scope, after store.InstanceID, limit int) (heads []store.Head, t store.Ticket, err error) {
+	if err = store.ValidateScan(limit); err != nil {
+		return nil, 0, err
+	}
+	t, err = s.engine.View(scope, "heads", func(v View) error {
+		return eachHead(v, after, func(h store.Head) (bool, error) {
+			heads = append(heads, h)
+			return len(heads) < limit, nil
+		})
+	})
+	if err != nil {
+		return nil, t, fmt.Errorf("list heads: %w", err)
+	}
+	return heads, t, nil
+}
+
+// eachHead calls f for each head behind an instance, by id, until f returns false.
+func eachHead(v View, after store.InstanceID, f func(store.Head) (bool, error)) error {
+	lower := []byte(newKey(tagHead))
+	if after != "" {
+		lower = headKey(after).after()
+	}
+	return v.Scan(lower, newKey(tagHead).end(), func(key, row []byte) (bool, error) {
+		k := readKey(key)
+		h, err := decodeHead(store.InstanceID(k.text()), row)
+		if err = errors.Join(err, k.end()); err != nil {
+			return false, err
+		}
+		return f(h)
+	})
+}
+
 // Timers implements [store.Reads].
 func (s *Store) Timers(scope *sched.Scope, after store.Timer, until time.Time, limit int) (timers []store.Timer, t store.Ticket, err error) {
 	if err = store.ValidateScan(limit); err != nil {
@@ -77,16 +110,14 @@ func (s *Store) Pins(scope *sched.Scope, after store.InstanceID, limit int) (pin
 		return nil, 0, err
 	}
 	t, err = s.engine.View(scope, "pins", func(v View) error {
-		var broken error
-		err := Heads(v, after, func(h store.Head) bool {
+		return eachHead(v, after, func(h store.Head) (bool, error) {
 			if h.Status != store.Running {
-				return true
+				return true, nil
 			}
 			p, err := pinOf(v, h.Instance)
-			pins, broken = append(pins, p), err
-			return err == nil && len(pins) < limit
-		}, func() {})
-		return errors.Join(err, broken)
+			pins = append(pins, p)
+			return len(pins) < limit, err
+		})
 	})
 	if err != nil {
 		return nil, t, fmt.Errorf("list pins: %w", err)

@@ -123,6 +123,55 @@ func claims(heads []store.Head) (out []store.Claim) {
 	return out
 }
 
+func renewed(f *fixture) {
+	f.spawn("i")
+	c := f.take("i")
+	next, _, err := f.st.Renew(f.scope, c)
+	f.ok(err)
+	f.same(next, store.Claim{Instance: "i", Owner: me, Epoch: c.Epoch + 1})
+	f.same(f.head("i").Claim, next)
+	foreign := next
+	foreign.Owner = other
+	for _, bad := range []store.Claim{c, foreign, {Instance: "j", Owner: me}} {
+		_, _, err := f.st.Renew(f.scope, bad)
+		f.is(err, store.ErrConflict)
+	}
+	_, _, err = f.st.Renew(f.scope, store.Claim{Instance: "i", Epoch: next.Epoch})
+	f.is(err, store.ErrInvalid)
+	freed, _, err := f.st.Release(f.scope, c) // what was observed before the renewal
+	f.ok(err)
+	f.same(freed, false)
+	freed, _, err = f.st.Release(f.scope, next)
+	f.ok(err)
+	f.same(freed, true)
+	_, _, err = f.st.Renew(f.scope, next)
+	f.is(err, store.ErrConflict)
+}
+
+func headsListed(f *fixture) {
+	for _, id := range []store.InstanceID{"c", "a", "b"} {
+		f.spawn(id)
+	}
+	_, _, err := f.st.Release(f.scope, store.Claim{Instance: "d"})
+	f.ok(err)
+	a := f.take("a")
+	st := f.step("b")
+	st.Status, st.Result = store.Completed, []byte("done")
+	f.commit(st)
+	heads, _, err := f.st.Heads(f.scope, "", 2)
+	f.ok(err)
+	f.same(claims(heads), []store.Claim{a, {Instance: "b", Epoch: 3}})
+	f.same(heads[1].Status, store.Completed)
+	f.same(len(heads[1].Result), 0)
+	heads, _, err = f.st.Heads(f.scope, "b", 10)
+	f.ok(err)
+	f.same(heads, []store.Head{
+		{Claim: store.Claim{Instance: "c", Epoch: 1}, Status: store.Running}, {Claim: store.Claim{Instance: "d", Epoch: 1}, Status: store.Void},
+	})
+	_, _, err = f.st.Heads(f.scope, "", 0)
+	f.is(err, store.ErrInvalid)
+}
+
 func loadNeedsClaim(f *fixture) {
 	f.spawn("i")
 	c := f.take("i")

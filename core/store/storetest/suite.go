@@ -28,6 +28,8 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"release of an absent row fences its spawn", voidFencesSpawn},
 		{"only running rows are claimed", onlyRunningClaimed},
 		{"claimed rows are listed", claimedListed},
+		{"a claim is renewed by its owner only", renewed},
+		{"heads are listed by id", headsListed},
 		{"load needs the claim", loadNeedsClaim},
 		{"a commit writes everything and frees the claim", commitWritesAll},
 		{"a commit under a lost claim writes nothing", commitFenced},
