@@ -34,7 +34,7 @@ import (
 //	               it is bounded by TTL, after which a candidate frees the claim anyway.
 //	Hot path       Held is one atomic load and one look at the clock.
 //
-// Spec tla/lease/Lease.tla · Checks TestSimL4*, TestTraceL4* · Mutants L4.*
+// Checks TestSimL4*, TestModelL4* · Mutants L4.*
 type Lease struct {
 	s       sched.Scheduler
 	store   LeaseStore

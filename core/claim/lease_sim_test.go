@@ -191,6 +191,23 @@ func TestSimL4WokenHolderHasLostTheRole(t *testing.T) {
 	}, sim.Steps(40_000))
 }
 
+// Renewals are not flushed: the store may lose power and come back with an older row. The holder, alone, gets the role again.
+func TestSimL4RoleComesBackAfterALossOfPower(t *testing.T) {
+	sim.Check(t, "L4/role-comes-back-after-a-loss-of-power", func(w *sim.World) {
+		r := newTroupe(w, memory.Options{})
+		a := r.enter("a")
+		w.Go("fate", func() {
+			r.holder(3*poll, a)
+			r.sleep(3*poll + poll/2)
+			r.engine.Crash()
+			r.sleep(ttl + poll)
+			r.holder(2*poll, a)
+			a.leave()
+		})
+		w.Join()
+	}, sim.Steps(40_000))
+}
+
 // slow is a store whose answers to one replica are late at times: what was asked has happened, and the replica learns of it when
 // its time with the role may long be over.
 type slow struct {
