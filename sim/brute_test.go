@@ -251,8 +251,9 @@ func TestSearchVisitsEachGeneratedTraceOnce(t *testing.T) {
 					continue
 				}
 				compared++
-				s := &dpor{}
-				if r := enumerateBy(s, p, plainLimit); r.executions != len(plain.traces) || len(r.traces) != len(plain.traces) || r.pruned+s.strays > 0 {
+				// What the second step of a race does when it comes first is known only when it does: a plan may turn out to have been covered.
+				s, cut := &dpor{}, 1+len(plain.traces)/20
+				if r := enumerateBy(s, p, plainLimit); r.executions != len(plain.traces) || len(r.traces) != len(plain.traces) || r.pruned > cut || s.strays > 0 {
 					t.Errorf("dpor: %d executions of %d traces; there are %d; %d cut short, %d astray\n%s", r.executions, len(r.traces), len(plain.traces),
 						r.pruned, s.strays, p)
 				}

@@ -73,6 +73,7 @@ type drawing struct{ n, value, first uint64 }
 type napper struct {
 	key  uint64
 	foot footprint
+	weak bool // see weaken
 }
 
 // branch is a node of a wakeup tree: a step that must be taken, and what must follow it.
@@ -243,7 +244,25 @@ func (s *dpor) arrive(w *World, n int) {
 		s.follow(m)
 		return
 	}
+	s.weaken(m)
 	m.chosen = s.awake(w, m)
+}
+
+// weaken notes who is still asleep where a plan ends. A plan wakes everybody, for it was made for what those asleep do not lead to;
+// but its last step may do less than it might have. They need not be tried first here, yet nothing that leaves them out is
+// covered by them.
+func (s *dpor) weaken(m *turn) {
+	for i := range m.asleep {
+		key := m.asleep[i].key
+		m.asleep[i].weak = true
+		for k := s.pos - 1; k >= 0; k-- {
+			at := slices.IndexFunc(s.path[k].asleep, func(x napper) bool { return x.key == key })
+			if at < 0 {
+				break
+			}
+			s.path[k].asleep[at].weak = true
+		}
+	}
 }
 
 // awake returns a candidate that is awake, or -1; best one whose step probably touches nothing.
@@ -369,7 +388,7 @@ func (m *turn) retire() {
 	} else {
 		m.done = append(m.done, napper{})
 	}
-	m.done[n].key = m.key
+	m.done[n].key, m.done[n].weak = m.key, false
 	m.done[n].foot, m.all = m.all, m.done[n].foot[:0] // of an earlier turn in this place
 }
 

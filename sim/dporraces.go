@@ -200,7 +200,8 @@ func (s *dpor) reverse(w *World, r race) {
 	s.plan = append(s.plan, s.second(w, r))
 	for _, list := range [2][]napper{m.asleep, m.done} {
 		for i := range list {
-			if s.begins(w, list[i].key, list[i].foot, true) != apart {
+			x := &list[i]
+			if k := s.begins(w, x.key, x.foot, true); k >= 0 || k != apart && !x.weak {
 				return // what was explored covers it
 			}
 		}
@@ -247,11 +248,11 @@ func (w *World) mayChange(f footprint, id uint32) footprint {
 	return f
 }
 
-// readOnly reports whether a only reads what it shares with b: then b does the same without it.
+// readOnly reports whether a only reads what it shares with b, or adds to it as b does: then b does the same without it.
 func readOnly(a, b footprint) bool {
 	for _, x := range a {
 		for _, y := range b {
-			if x>>2 == y>>2 && x&3 != modeRead {
+			if x>>2 == y>>2 && x&3 != modeRead && (x&3 != y&3 || x&3 == modeWrite) {
 				return false
 			}
 		}
