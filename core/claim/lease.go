@@ -27,7 +27,8 @@ import (
 //	I3  Held is true of one lease of a role at a time.
 //	I4  A lease that ended, or never began, is not held.
 //
-//	Orders         note the time → ask for the claim → believe until that time + TTL.  Read the claim → note the time → watch for TTL.
+//	Orders         note the time → ask for the claim → it is durable → believe until that time + TTL.
+//	               Read the claim → note the time → watch for TTL.
 //	               At the end: believe no more → release.
 //	Linearization  Taking: the store's commit. Losing: the clock.
 //	Waits          Run: between two rounds, and for the store. Its last release does not depend on the scope that has just ended;
@@ -50,6 +51,7 @@ type Lease struct {
 type LeaseStore interface {
 	store.Claims
 	Commit(scope *sched.Scope, st *store.Step) (store.Ticket, error)
+	WaitDurable(scope *sched.Scope, t store.Ticket) error
 }
 
 // LeaseOptions of a lease. A zero field means its default.
@@ -154,8 +156,8 @@ func (l *Lease) round(scope *sched.Scope) (again bool) {
 func (l *Lease) renew(scope *sched.Scope) {
 	state, before := l.state.Edit(), l.s.Now()
 	l.emit("Ask")
-	next, _, err := l.store.Renew(scope, state.claim)
-	if err == nil {
+	next, ticket, err := l.store.Renew(scope, state.claim)
+	if l.durable(scope, ticket, &err) {
 		l.believe(next, before)
 		return
 	}
@@ -163,15 +165,27 @@ func (l *Lease) renew(scope *sched.Scope) {
 		state.asked = before
 	}
 	// Whatever went wrong, the row tells whose the role is.
-	head, _, err := l.store.Head(scope, l.role)
+	head, ticket, err := l.store.Head(scope, l.role)
 	switch {
-	case err != nil:
+	case !l.durable(scope, ticket, &err):
 	case head.Claim == state.claim: // not renewed yet: the next round asks again
 	case head.Owner == l.me && head.Epoch > state.claim.Epoch && !state.asked.IsZero():
 		l.believe(head.Claim, state.asked) // one of those landed, no sooner than the first of them was sent
-	default: // it is another's, or the store went back to an older row: look anew, or nobody would ever have the role
+	default: // it is another's: look anew
 		l.lose()
 	}
+}
+
+// durable waits until an answer is durable, and reports whether it is one. A crash of the store must not take back what somebody
+// believes: the role would be free for others then.
+func (l *Lease) durable(scope *sched.Scope, t store.Ticket, err *error) bool {
+	if *err != nil {
+		return false
+	}
+	if lost := l.store.WaitDurable(scope, t); lost != nil {
+		*err = fmt.Errorf("%w: %w", store.ErrUnknown, lost)
+	}
+	return *err == nil
 }
 
 // believe notes a claim that was asked for at the earliest at a time.
@@ -204,9 +218,10 @@ func (l *Lease) look(scope *sched.Scope) (again bool) {
 		return l.makeRow(scope, head)
 	case head.Owner.Nobody():
 		l.emit("Ask")
-		taken, _, err := l.store.Take(scope, l.role, head.Epoch, l.me)
-		if err == nil {
+		taken, ticket, err := l.store.Take(scope, l.role, head.Epoch, l.me)
+		if l.durable(scope, ticket, &err) {
 			l.believe(taken, now)
+			return false
 		}
 		// With the outcome unknown the next look finds the row free, or claimed in this name.
 		state.doubt = state.doubt || errors.Is(err, store.ErrUnknown)

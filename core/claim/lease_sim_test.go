@@ -191,7 +191,7 @@ func TestSimL4WokenHolderHasLostTheRole(t *testing.T) {
 	}, sim.Steps(40_000))
 }
 
-// Renewals are not flushed: the store may lose power and come back with an older row. The holder, alone, gets the role again.
+// The store loses power in the middle of renewals and may come back with an older row. The holder, alone, gets the role again.
 func TestSimL4RoleComesBackAfterALossOfPower(t *testing.T) {
 	sim.Check(t, "L4/role-comes-back-after-a-loss-of-power", func(w *sim.World) {
 		r := newTroupe(w, memory.Options{})
@@ -251,6 +251,23 @@ func lateAnswers(w *sim.World) {
 
 func TestSimL4LateAnswers(t *testing.T) {
 	sim.Check(t, "L4/late-answers", lateAnswers, sim.Steps(40_000), sim.Runs(500))
+}
+
+// The store crashes and loses what was not durable, while the replicas live on. What one of them believes is not taken back.
+func TestSimL4RoleOutlivesTheStoresCrash(t *testing.T) {
+	sim.Check(t, "L4/role-outlives-a-crash-of-the-store", func(w *sim.World) {
+		r := newTroupe(w, memory.Options{})
+		w.Go("power", func() {
+			for range 3 {
+				r.sleep(time.Duration(w.Choose("uptime", 4)) * poll)
+				for range w.Choose("steps", 20) {
+					w.Scheduler().Yield()
+				}
+				r.engine.Crash()
+			}
+		})
+		r.tale(3, 10*poll)
+	}, sim.Steps(40_000), sim.Runs(300))
 }
 
 // Candidates watch a holder for many times TTL. It renews, so it keeps the role.
