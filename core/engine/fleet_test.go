@@ -53,8 +53,8 @@ type answered struct {
 func newFleet(x *outside, poll time.Duration) *fleet {
 	f := &fleet{outside: x, net: network.New(x.World), outer: sched.NewWaitGroup(x.Scheduler(), "clients"), options: engine.Options{
 		Shared: true, Lanes: 1 + x.Choose("lanes", 8), Queue: 1 + x.Choose("queue", 3), SettlePoll: poll, TaskPoll: poll,
-		Sweep:  claim.SweepOptions{Age: sweepAge, Poll: sweepAge / 5},
-		Role:   claim.LeaseOptions{TTL: sweepAge / 2},
+		Sweep: claim.SweepOptions{Age: sweepAge, Poll: sweepAge / 5},
+		Role:  claim.LeaseOptions{TTL: sweepAge / 2},
 		// What another replica than the holder of the role has left is found by looking, and clients wait for it.
 		Timers: timer.Options{Poll: min(poll, 2*time.Second)}, Outbox: outbox.Options{Poll: min(poll, 2*time.Second), Workers: 2}, Mail: mail.Options{Poll: poll},
 	}}
