@@ -76,7 +76,7 @@ func New(s sched.Scheduler, reads Reads) *Correlator {
 func (c *Correlator) Resolve(scope *sched.Scope, channel, key string) (Target, error) {
 	alias, t, err := c.reads.Resolve(scope, channel, key)
 	if errors.Is(err, store.ErrNotFound) {
-		c.emit("Resolve", channel, key, false)
+		c.resolved(channel, key, false)
 		if err := c.reads.WaitDurable(scope, t); err != nil {
 			return Target{}, fmt.Errorf("resolve %s %q: %w", channel, key, err)
 		}
@@ -85,7 +85,7 @@ func (c *Correlator) Resolve(scope *sched.Scope, channel, key string) (Target, e
 	if err != nil {
 		return Target{}, fmt.Errorf("resolve %s %q: %w", channel, key, err)
 	}
-	c.emit("Resolve", channel, key, true)
+	c.resolved(channel, key, true)
 	return Target{Channel: channel, Key: key, Instance: alias.Instance, Generation: alias.Generation}, nil
 }
 
@@ -101,7 +101,7 @@ type Entered struct {
 func (c *Correlator) Enter(scope *sched.Scope, claims *claim.Claims, t Target) (Entered, error) {
 	hold, err := claims.Take(scope, t.Instance)
 	if err != nil {
-		c.emit("Back")
+		c.back()
 		if errors.Is(err, store.ErrNotFound) {
 			err = fmt.Errorf("the instance is gone: %w", ErrMoved)
 		}
@@ -110,7 +110,7 @@ func (c *Correlator) Enter(scope *sched.Scope, claims *claim.Claims, t Target) (
 	in, wait, err := c.guard(scope, hold, t)
 	if err != nil {
 		err = errors.Join(err, hold.Free())
-		c.emit("Back")
+		c.back()
 		return Entered{}, fmt.Errorf("enter %v: %w", t, err)
 	}
 	return Entered{Hold: hold, Instance: in, Wait: wait}, nil
@@ -148,9 +148,15 @@ func (c *Correlator) sameAlias(scope *sched.Scope, t Target) error {
 	return nil
 }
 
-// emit reports an action of the specification on the delivery of the current task.
-func (c *Correlator) emit(action string, args ...any) {
+// resolved and back report actions of the specification on the delivery of the current task.
+func (c *Correlator) resolved(channel, key string, found bool) {
 	if c.s.Traced() {
-		c.s.Emit(c, action, args...)
+		c.s.Emit(c, "Resolve", channel, key, found)
+	}
+}
+
+func (c *Correlator) back() {
+	if c.s.Traced() {
+		c.s.Emit(c, "Back")
 	}
 }

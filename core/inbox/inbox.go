@@ -133,9 +133,15 @@ func (b *Inbox) attempt(scope *sched.Scope, d store.Delivery, keep time.Duration
 	return Answer{Duplicate: true, Receipt: first}, nil
 }
 
-// emit reports an action of the specification in the attempt of the current task.
-func (b *Inbox) emit(action string, args ...any) {
-	if b.s.Traced() {
-		b.s.Emit(b, action, args...)
+// emit reports an action of the specification in the attempt of the current task, a look with what it found. What it is given is
+// typed: values in an any would be allocated also when nobody listens.
+func (b *Inbox) emit(action string, d store.Delivery, found ...bool) {
+	if !b.s.Traced() {
+		return
 	}
+	args := []any{d}
+	for _, f := range found {
+		args = append(args, f)
+	}
+	b.s.Emit(b, action, args...)
 }

@@ -128,10 +128,10 @@ func (l *Lane[Q, R]) accept(scope *sched.Scope, q Q, from *Pending[Q, R]) (*Pend
 	case 2:
 		return nil, fmt.Errorf("enqueue on lane %d: %w", l.id, scope.Err())
 	}
-	if from != nil {
-		l.emit("Hop", p, from)
-	} else {
+	if from == nil {
 		l.emit("Arrive", p)
+	} else if l.s.Traced() {
+		l.s.Emit(l, "Hop", p, from)
 	}
 	return p, nil
 }
@@ -223,10 +223,10 @@ func (l *Lane[Q, R]) Peek() Words {
 	}
 }
 
-// emit reports an action of the specification on a request; from is what a request that hopped was on its arrival lane.
-func (l *Lane[Q, R]) emit(action string, p ...any) {
+// emit reports an action of the specification on a request.
+func (l *Lane[Q, R]) emit(action string, p *Pending[Q, R]) {
 	if l.s.Traced() {
-		l.s.Emit(l, action, p...)
+		l.s.Emit(l, action, p)
 	}
 }
 

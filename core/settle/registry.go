@@ -50,7 +50,7 @@ type book struct {
 	first, last *Entry // all entries, oldest first
 	size        int
 	broken      error // the first violated invariant
-	tell        func(action string, e *Entry, args ...any)
+	settled     func(e *Entry, o outcome)
 }
 
 type state uint8
@@ -101,7 +101,7 @@ func New(s sched.Scheduler, capacity int) *Registry {
 		s: s, mu: sched.NewMutex(s, "settle/guard"),
 		book: sched.NewCell(s, "settle/book", book{capacity: capacity, by: map[store.InstanceID][]*Entry{}}),
 	}
-	r.book.Edit().tell = r.emit
+	r.book.Edit().settled = r.emitSettled
 	s.Own("L5", r, r.checkInvariants)
 	return r
 }
@@ -109,7 +109,9 @@ func New(s sched.Scheduler, capacity int) *Registry {
 // Register adds a pending entry. A full registry evicts its oldest armed entry; full of pending ones, it refuses with ErrFull.
 func (r *Registry) Register(id store.InstanceID) (*Entry, error) {
 	made := &Entry{instance: id, outcome: sched.NewWriteOnce[outcome](r.s, "settle/outcome")}
-	r.emit("Deliver", made, string(id))
+	if r.s.Traced() {
+		r.s.Emit(r, "Deliver", made, string(id))
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	b := r.book.Edit()
@@ -123,13 +125,13 @@ func (r *Registry) Register(id store.InstanceID) (*Entry, error) {
 			oldest = oldest.next
 		}
 		if oldest == nil {
-			r.emit("RefuseFull", made, b.capacity)
+			r.emitRoom("RefuseFull", made, b.capacity)
 			return nil, fmt.Errorf("%w: %d, and none is known to have taken effect", ErrFull, b.size)
 		}
 		b.settle(oldest, outcome{refused: ErrEvicted})
 	}
 	b.add(made)
-	r.emit("Register", made, b.capacity)
+	r.emitRoom("Register", made, b.capacity)
 	return made, nil
 }
 
@@ -211,7 +213,7 @@ func (b *book) settle(e *Entry, o outcome) {
 	if e.state != taken {
 		b.remove(e)
 	}
-	b.tell(settlement(o), e)
+	b.settled(e, o)
 	e.outcome.Set(o)
 }
 
@@ -243,10 +245,29 @@ func (r *Registry) Peek() (held []Held) {
 	return held
 }
 
-// emit reports an action of the specification on an entry.
-func (r *Registry) emit(action string, e *Entry, args ...any) {
+// emit reports an action of the specification on an entry, a read with whether it found the end.
+func (r *Registry) emit(action string, e *Entry, found ...bool) {
+	if !r.s.Traced() {
+		return
+	}
+	args := []any{e}
+	for _, f := range found {
+		args = append(args, f)
+	}
+	r.s.Emit(r, action, args...)
+}
+
+// emitRoom reports an action that depends on the capacity.
+func (r *Registry) emitRoom(action string, e *Entry, capacity int) {
 	if r.s.Traced() {
-		r.s.Emit(r, action, append([]any{e}, args...)...)
+		r.s.Emit(r, action, e, capacity)
+	}
+}
+
+// emitSettled reports how an entry was settled.
+func (r *Registry) emitSettled(e *Entry, o outcome) {
+	if r.s.Traced() {
+		r.s.Emit(r, settlement(o), e)
 	}
 }
 

@@ -168,10 +168,15 @@ func (c *Committer) fence(scope *sched.Scope, st *store.Step, held store.Claim) 
 }
 
 // emit reports an action of the specifications Claim and Step, a read with what it found.
-func (c *Committer) emit(action string, st *store.Step, found ...any) {
-	if c.s.Traced() {
-		c.s.Emit(c, action, append([]any{st.Claim, st.Cause}, found...)...)
+func (c *Committer) emit(action string, st *store.Step, found ...bool) {
+	if !c.s.Traced() {
+		return
 	}
+	args := []any{st.Claim, st.Cause}
+	for _, f := range found {
+		args = append(args, f)
+	}
+	c.s.Emit(c, action, args...)
 }
 
 // asserted is the row's claim that the step compares with: a spawn asserts a row that nobody owns.
