@@ -30,7 +30,7 @@ func TestMutantsOfTheSpecificationAreCaughtByTraces(t *testing.T) {
 		"sweep-keeps-epoch": "mismatch Claim.LandFree", "release-outside-commit": "mismatch Claim.LandCommit",
 	}, func(w *sim.World, wrong *trace.Spec) {
 		r := newRig(w, memory.Options{Refuse: 2, Budget: 1, Only: []string{"commit"}}, instance)
-		w.NoError(spec.AttachTo(w, wrong, r.engine))
+		spec.AttachTo(w, wrong, r.engine)
 		r.work(1, 0)
 	})
 }

@@ -18,7 +18,7 @@ const Shares = 2
 // Sequences returns sequences of calls that together take every edge of the graph that whole calls span in Ack, from a tree with
 // two shares and a receiver to which more are attached, five in all.
 func Sequences() (*trace.Plan[Call], error) {
-	spec, err := load()
+	spec, err := protocol.Spec()
 	if err != nil {
 		return nil, err
 	}

@@ -4,11 +4,11 @@ package ack
 
 import (
 	"embed"
-	"sync"
 
 	"github.com/millrace-dev/millrace/core/ack"
 	"github.com/millrace-dev/millrace/sim"
 	"github.com/millrace-dev/millrace/tla/trace"
+	"github.com/millrace-dev/millrace/tla/trace/bind"
 	"github.com/millrace-dev/millrace/tla/value"
 )
 
@@ -20,37 +20,24 @@ var Actions = []string{
 	"Take", "Lower", "Enter", "Keep", "Leave", "Notify", "Retire", "Raise", "Reserve", "Refuse",
 }
 
-// Load compiles Ack for traces; replace maps names of modules to other texts, those of a mutant.
-func Load(replace map[string]string) (*trace.Spec, error) {
-	return trace.Load(trace.Options{
-		Files: files, Module: "TraceAck", Config: "TraceAck.cfg", Name: "Ack", Prefix: "Trace",
-		Actions: Actions, Replace: replace,
-	})
-}
+var protocol = bind.New(trace.Options{
+	Files: files, Module: "TraceAck", Config: "TraceAck.cfg", Name: "Ack", Prefix: "Trace", Actions: Actions,
+})
 
-var load = sync.OnceValues(func() (*trace.Spec, error) { return Load(nil) })
+// Load compiles Ack for traces; replace maps names of modules to other texts, those of a mutant.
+func Load(replace map[string]string) (*trace.Spec, error) { return protocol.Load(replace) }
 
 // Attach checks the events of every tree that w's execution makes from now on against Ack. A tree may have five shares,
 // and four tasks may be at work on it at once: TraceAck.cfg says so.
-func Attach(w *sim.World) {
-	if w.Traced() {
-		AttachAlways(w)
-	}
-}
+func Attach(w *sim.World) { protocol.Attach(w, start) }
 
 // AttachAlways is Attach in every execution, whatever the share of those that are checked.
-func AttachAlways(w *sim.World) {
-	spec, err := load()
-	w.NoError(err)
-	AttachTo(w, spec)
-}
+func AttachAlways(w *sim.World) { protocol.AttachAlways(w, start) }
 
 // AttachTo is Attach to a specification that was loaded before.
-func AttachTo(w *sim.World, spec *trace.Spec) {
-	b := newBinding(spec)
-	w.OnEvent(b.event)
-	w.Covers(spec, spec.Taken)
-}
+func AttachTo(w *sim.World, spec *trace.Spec) { bind.To(w, spec, start) }
+
+func start(spec *trace.Spec) (bind.Handler, error) { return newBinding(spec).event, nil }
 
 // binding maps one execution.
 type binding struct {

@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/millrace-dev/millrace/core/store"
 	"github.com/millrace-dev/millrace/core/store/memory"
 	"github.com/millrace-dev/millrace/core/store/step"
 	"github.com/millrace-dev/millrace/sim"
 	"github.com/millrace-dev/millrace/tla/trace"
+	"github.com/millrace-dev/millrace/tla/trace/bind"
 	"github.com/millrace-dev/millrace/tla/value"
 )
 
@@ -27,44 +27,35 @@ var Actions = []string{
 	"FenceCommit", "GiveUp", "Freed", "Sweep", "LandTake", "LandFree", "LandCommit",
 }
 
-// Load compiles Claim for traces; replace maps names of modules to other texts, those of a mutant.
-func Load(replace map[string]string) (*trace.Spec, error) {
-	return trace.Load(trace.Options{
-		Files: files, Module: "TraceClaim", Config: "TraceClaim.cfg", Name: "Claim", Prefix: "Trace",
-		Actions: Actions, Replace: replace,
-	})
-}
+var protocol = bind.New(trace.Options{
+	Files: files, Module: "TraceClaim", Config: "TraceClaim.cfg", Name: "Claim", Prefix: "Trace", Actions: Actions,
+})
 
-var load = sync.OnceValues(func() (*trace.Spec, error) { return Load(nil) })
+// Load compiles Claim for traces; replace maps names of modules to other texts, those of a mutant.
+func Load(replace map[string]string) (*trace.Spec, error) { return protocol.Load(replace) }
 
 // Attach checks the events of w's execution against Claim from now on, with the rows of engine as they are after each
 // event. Snapshots are the causes of the steps, separated by spaces. The instances are those of TraceClaim.cfg.
-func Attach(w *sim.World, engine *memory.Engine) {
-	if w.Traced() {
-		AttachAlways(w, engine)
-	}
-}
+func Attach(w *sim.World, engine *memory.Engine) { protocol.Attach(w, starts(engine)) }
 
 // AttachAlways is Attach in every execution, whatever the share of those that are checked.
-func AttachAlways(w *sim.World, engine *memory.Engine) {
-	spec, err := load()
-	w.NoError(err)
-	w.NoError(AttachTo(w, spec, engine))
-}
+func AttachAlways(w *sim.World, engine *memory.Engine) { protocol.AttachAlways(w, starts(engine)) }
 
 // AttachTo is Attach to a specification that was loaded before.
-func AttachTo(w *sim.World, spec *trace.Spec, engine *memory.Engine) error {
-	b := newBinding(spec, engine)
-	shown, err := b.shown()
-	if err != nil {
-		return err
+func AttachTo(w *sim.World, spec *trace.Spec, engine *memory.Engine) {
+	bind.To(w, spec, starts(engine))
+}
+
+func starts(engine *memory.Engine) func(*trace.Spec) (bind.Handler, error) {
+	return func(spec *trace.Spec) (bind.Handler, error) {
+		b := newBinding(spec, engine)
+		shown, err := b.shown()
+		if err != nil {
+			return nil, err
+		}
+		b.run, err = spec.Start(shown)
+		return b.event, err
 	}
-	if b.run, err = spec.Start(shown); err != nil {
-		return err
-	}
-	w.OnEvent(b.event)
-	w.Covers(spec, spec.Taken)
-	return nil
 }
 
 // binding maps one execution.

@@ -33,7 +33,7 @@ func planted(tb testing.TB) (*step.Store, *memory.Engine) {
 
 func start(tb testing.TB, engine *memory.Engine) *binding {
 	tb.Helper()
-	spec, err := load()
+	spec, err := protocol.Spec()
 	if err != nil {
 		tb.Fatal(err)
 	}

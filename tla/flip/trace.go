@@ -5,11 +5,11 @@ package flip
 import (
 	"embed"
 	"fmt"
-	"sync"
 
 	"github.com/millrace-dev/millrace/core/deploy"
 	"github.com/millrace-dev/millrace/sim"
 	"github.com/millrace-dev/millrace/tla/trace"
+	"github.com/millrace-dev/millrace/tla/trace/bind"
 	"github.com/millrace-dev/millrace/tla/value"
 )
 
@@ -25,33 +25,21 @@ var Actions = []string{
 // lanes is the number of lanes in TraceFlip.cfg.
 const lanes = 2
 
-// Load compiles Flip for traces; replace maps names of modules to other texts, those of a mutant.
-func Load(replace map[string]string) (*trace.Spec, error) {
-	return trace.Load(trace.Options{
-		Files: files, Module: "TraceFlip", Config: "TraceFlip.cfg", Name: "Flip", Prefix: "Trace",
-		Actions: Actions, Replace: replace,
-	})
-}
+var protocol = bind.New(trace.Options{
+	Files: files, Module: "TraceFlip", Config: "TraceFlip.cfg", Name: "Flip", Prefix: "Trace", Actions: Actions,
+})
 
-var load = sync.OnceValues(func() (*trace.Spec, error) { return Load(nil) })
+// Load compiles Flip for traces; replace maps names of modules to other texts, those of a mutant.
+func Load(replace map[string]string) (*trace.Spec, error) { return protocol.Load(replace) }
 
 // Attach checks the events of w's execution against Flip from now on. The flip has two lanes; deployment "1" is active and "2" is activated.
 // Events name the flip that they are about: after a crash there is another one.
-func Attach(w *sim.World) {
-	if !w.Traced() {
-		return
-	}
-	spec, err := load()
-	w.NoError(err)
-	AttachTo(w, spec)
-}
+func Attach(w *sim.World) { protocol.Attach(w, start) }
 
 // AttachTo is Attach to a specification that was loaded before.
-func AttachTo(w *sim.World, spec *trace.Spec) {
-	b := newBinding(spec)
-	w.OnEvent(b.event)
-	w.Covers(spec, spec.Taken)
-}
+func AttachTo(w *sim.World, spec *trace.Spec) { bind.To(w, spec, start) }
+
+func start(spec *trace.Spec) (bind.Handler, error) { return newBinding(spec).event, nil }
 
 // binding maps one execution.
 type binding struct {

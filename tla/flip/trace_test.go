@@ -21,7 +21,7 @@ func flip(lanes int) *deploy.Flip[int] {
 
 func bound(t *testing.T) *binding {
 	t.Helper()
-	spec, err := load()
+	spec, err := protocol.Spec()
 	if err != nil {
 		t.Fatal(err)
 	}

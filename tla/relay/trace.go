@@ -6,11 +6,11 @@ import (
 	"embed"
 	"fmt"
 	"slices"
-	"sync"
 
 	"github.com/millrace-dev/millrace/core/relay"
 	"github.com/millrace-dev/millrace/sim"
 	"github.com/millrace-dev/millrace/tla/trace"
+	"github.com/millrace-dev/millrace/tla/trace/bind"
 	"github.com/millrace-dev/millrace/tla/value"
 )
 
@@ -31,32 +31,22 @@ var (
 	}
 )
 
-// Load compiles Relay for traces; replace maps names of modules to other texts, those of a mutant.
-func Load(replace map[string]string) (*trace.Spec, error) {
-	return trace.Load(trace.Options{
-		Files: files, Module: "TraceRelay", Config: "TraceRelay.cfg", Name: "Relay", Prefix: "Trace",
-		Actions: slices.Concat(calls, others), Replace: replace,
-	})
-}
+var protocol = bind.New(trace.Options{
+	Files: files, Module: "TraceRelay", Config: "TraceRelay.cfg", Name: "Relay", Prefix: "Trace", Actions: slices.Concat(calls, others),
+})
 
-var load = sync.OnceValues(func() (*trace.Spec, error) { return Load(nil) })
+// Load compiles Relay for traces; replace maps names of modules to other texts, those of a mutant.
+func Load(replace map[string]string) (*trace.Spec, error) { return protocol.Load(replace) }
 
 // Attach checks the events of every queue that w's execution makes from now on against Relay. A queue may take six calls
 // of Push, as TraceRelay.cfg says, and none of Post, which Relay does not model.
-func Attach(w *sim.World) {
-	if !w.Traced() {
-		return
-	}
-	spec, err := load()
-	w.NoError(err)
-	AttachTo(w, spec)
-}
+func Attach(w *sim.World) { protocol.Attach(w, starts(w)) }
 
 // AttachTo is Attach to a specification that was loaded before.
-func AttachTo(w *sim.World, spec *trace.Spec) {
-	b := newBinding(spec, w.Running)
-	w.OnEvent(b.event)
-	w.Covers(spec, spec.Taken)
+func AttachTo(w *sim.World, spec *trace.Spec) { bind.To(w, spec, starts(w)) }
+
+func starts(w *sim.World) func(*trace.Spec) (bind.Handler, error) {
+	return func(spec *trace.Spec) (bind.Handler, error) { return newBinding(spec, w.Running).event, nil }
 }
 
 // peeker is a queue of whatever values.

@@ -18,7 +18,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func begun(tb testing.TB) *binding {
 	tb.Helper()
-	spec, err := load()
+	spec, err := protocol.Spec()
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -26,6 +26,9 @@ func New(o trace.Options) *Protocol {
 	return p
 }
 
+// Spec returns the specification as it is written, loaded once.
+func (p *Protocol) Spec() (*trace.Spec, error) { return p.once() }
+
 // Options returns what the specification is loaded with, for a plan that covers its graph.
 func (p *Protocol) Options() trace.Options { return p.options }
 
@@ -47,7 +50,7 @@ func (p *Protocol) Attach(w *sim.World, start func(*trace.Spec) (Handler, error)
 
 // AttachAlways is Attach in every execution.
 func (p *Protocol) AttachAlways(w *sim.World, start func(*trace.Spec) (Handler, error)) {
-	spec, err := p.once()
+	spec, err := p.Spec()
 	w.NoError(err)
 	To(w, spec, start)
 }
