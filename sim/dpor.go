@@ -123,16 +123,8 @@ func (s *dpor) born(_, t *task) {
 
 // push returns the next turn of the path, empty.
 func (s *dpor) push() *turn {
-	if n := len(s.path); n < cap(s.path) {
-		s.path = s.path[:n+1]
-	} else {
-		s.path = append(s.path, nil)
-	}
+	s.path = longer(s.path)
 	m := s.path[len(s.path)-1]
-	if m == nil {
-		m = &turn{}
-		s.path[len(s.path)-1] = m
-	}
 	m.idle, m.total, m.chosen, m.via, m.key = false, false, -1, nil, 0
 	m.tasks, m.held, m.draws, m.asleep, m.done = m.tasks[:0], m.held[:0], m.draws[:0], m.asleep[:0], m.done[:0]
 	m.later, m.foot, m.all, m.effects, m.doomed = m.later[:0], m.foot[:0], m.all[:0], m.effects[:0], m.doomed[:0]

@@ -59,17 +59,20 @@ func (s *search) begin(w *World, _ uint64) {
 
 // push returns the point of a new choice.
 func (s *search) push() *choicePoint {
-	if n := len(s.stack); n < cap(s.stack) {
-		s.stack = s.stack[:n+1]
-		if p := s.stack[n]; p != nil {
-			return p
-		}
-	} else {
-		s.stack = append(s.stack, nil)
+	s.stack = longer(s.stack)
+	return s.stack[len(s.stack)-1]
+}
+
+// longer makes a list one longer. Its last element is the one that stood there before it was cut, or else a new one.
+func longer[T any](list []*T) []*T {
+	n := len(list)
+	if n == cap(list) {
+		return append(list, new(T))
 	}
-	p := &choicePoint{}
-	s.stack[len(s.stack)-1] = p
-	return p
+	if list = list[:n+1]; list[n] == nil {
+		list[n] = new(T)
+	}
+	return list
 }
 
 func (s *search) pick(w *World, n int) int {

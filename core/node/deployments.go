@@ -3,7 +3,6 @@ package node
 import (
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -77,13 +76,8 @@ type faulty struct {
 
 // apiApply activates the package of the body, a zip archive; with plan=true it only says what that would do.
 func (n *Node) apiApply(w http.ResponseWriter, r *http.Request) {
-	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, graph.MaxArchiveBytes))
-	if over := (*http.MaxBytesError)(nil); errors.As(err, &over) {
-		reply(w, http.StatusRequestEntityTooLarge, problem{err.Error()})
-		return
-	}
-	if err != nil {
-		reply(w, http.StatusBadRequest, problem{err.Error()})
+	data, read := bodyOf(w, r, graph.MaxArchiveBytes)
+	if !read {
 		return
 	}
 	p, faults := graph.LoadArchive(data)

@@ -51,15 +51,24 @@ type answer struct {
 	Pointer   string           `json:"pointer,omitempty"`
 }
 
-// serve takes one message.
-func (x *channel) serve(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxMessageBytes))
+// bodyOf reads a body of at most so many bytes. When it cannot, the request is answered.
+func bodyOf(w http.ResponseWriter, r *http.Request, most int64) (body []byte, read bool) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
 	if over := (*http.MaxBytesError)(nil); errors.As(err, &over) {
 		reply(w, http.StatusRequestEntityTooLarge, problem{err.Error()})
-		return
+		return nil, false
 	}
 	if err != nil {
 		reply(w, http.StatusBadRequest, problem{err.Error()})
+		return nil, false
+	}
+	return body, true
+}
+
+// serve takes one message.
+func (x *channel) serve(w http.ResponseWriter, r *http.Request) {
+	body, read := bodyOf(w, r, maxMessageBytes)
+	if !read {
 		return
 	}
 	id := r.Header.Get(IdempotencyHeader)
@@ -70,7 +79,7 @@ func (x *channel) serve(w http.ResponseWriter, r *http.Request) {
 	defer done()
 	var answered engine.Reply
 	var refused *refusal
-	err = x.n.whileSuperseded(scope, x, func(now *channel) (err error) {
+	err := x.n.whileSuperseded(scope, x, func(now *channel) (err error) {
 		answered, refused, err = now.take(scope, id, body)
 		return err
 	})

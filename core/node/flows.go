@@ -66,7 +66,7 @@ func (n *Node) startFlows() error {
 		return err
 	}
 	n.flowExpiring = []string{store.InboxSpace, mail.Space, engine.JournalSpace}
-	n.expiring = append(append(n.expiring, emittedSpace), n.flowExpiring...)
+	n.expiring = append(n.expiring, emittedSpace)
 	o := engine.Options{
 		Lanes: n.pkg.Node.Lanes, SettleCapacity: n.pkg.Node.SettlementCapacity, SettleTimeout: n.pkg.Node.SettlementTime,
 		Journal: n.pkg.Node.Journal,

@@ -80,10 +80,8 @@ func (n *Node) expire() {
 	for _, space := range n.expiring {
 		n.expireSpace(n.store, space, now, remembered)
 	}
-	if n.shared != nil {
-		for _, space := range n.flowExpiring {
-			n.expireSpace(n.plane, space, now, remembered)
-		}
+	for _, space := range n.flowExpiring {
+		n.expireSpace(n.plane, space, now, remembered)
 	}
 }
 

@@ -359,16 +359,7 @@ func (s *Store) Write(scope *sched.Scope, rows []store.Row) (store.Ticket, error
 	if err := store.ValidateRows(rows); err != nil {
 		return 0, fmt.Errorf("write rows: %w", err)
 	}
-	t, err := s.engine.Update(scope, "write", true, func(tx Tx) error {
-		for _, r := range rows {
-			setRow(tx, r)
-		}
-		return nil
-	})
-	if err != nil {
-		return t, fmt.Errorf("write rows: %w", err)
-	}
-	return t, nil
+	return s.write(scope, rows, func(Tx) error { return nil })
 }
 
 // WriteIf implements [store.Spaces].
@@ -376,8 +367,13 @@ func (s *Store) WriteIf(scope *sched.Scope, expect store.Row, rows []store.Row) 
 	if err := store.ValidateWriteIf(expect, rows); err != nil {
 		return 0, fmt.Errorf("write rows: %w", err)
 	}
+	return s.write(scope, rows, func(tx Tx) error { return expected(tx, expect) })
+}
+
+// write writes rows in one transaction, if it may.
+func (s *Store) write(scope *sched.Scope, rows []store.Row, may func(Tx) error) (store.Ticket, error) {
 	t, err := s.engine.Update(scope, "write", true, func(tx Tx) error {
-		if err := expected(tx, expect); err != nil {
+		if err := may(tx); err != nil {
 			return err
 		}
 		for _, r := range rows {
