@@ -57,7 +57,7 @@ type Hop[Q any] struct {
 //	Linearization  Accept at the channel send; the reply at the send of the answer.
 //	Waits          the loop for a request, until the lane closes; Accept for room, until its scope ends or the
 //	               lane closes; Pending.Wait until the loop replied or ended, or its scope ends.
-//	Hot path       two channel operations a request on each side; the evidence is plain memory.
+//	Hot path       two channel operations and two additions a request; the evidence is plain memory.
 //
 // Spec tla/lane/Lane.tla · Model: none (its sequential history is the queue itself) · Checks TestSimL1*, TestExhaustL1*,
 // TestLinearL1*, TestTraceL1* · Mutants L1.reply-before-commit, L1.two-workers, L1.dequeue-before-reply, L1.close-drops-the-queue
@@ -66,6 +66,10 @@ type Lane[Q, R any] struct {
 	id      int
 	queue   *sched.Chan[*Pending[Q, R]]
 	prepare func(lane int, q Q) Step[Q, R]
+
+	// load is how many requests were brought here and have no answer yet, those that wait for room included. It is a hint
+	// for whoever chooses a lane, and guards nothing.
+	load sched.Int64
 
 	// closing ends when new requests are refused, ended when the loop has ended. The queue is never closed:
 	// a request that came into it too late is answered by ended.
@@ -100,6 +104,7 @@ func newLane[Q, R any](s sched.Scheduler, id, capacity int, prepare func(int, Q)
 		id:      id,
 		queue:   sched.NewChan[*Pending[Q, R]](s, "lane queue", capacity),
 		prepare: prepare,
+		load:    sched.NewInt64(s, "lane load", 0),
 		closing: s.NewScope("lane closing"),
 		ended:   s.NewScope("lane ended"),
 		seen:    sched.NewCell(s, "lane loop", evidence{}),
@@ -122,10 +127,13 @@ func (l *Lane[Q, R]) Accept(scope *sched.Scope, q Q) (*Pending[Q, R], error) {
 // accept is Accept of a request that an arrival lane has sent on, when from is what it was there.
 func (l *Lane[Q, R]) accept(scope *sched.Scope, q Q, from *Pending[Q, R]) (*Pending[Q, R], error) {
 	p := &Pending[Q, R]{request: q, answer: sched.NewChan[Answer[Q, R]](l.s, "lane reply", 1), ended: l.ended}
+	l.load.Add(1)
 	switch sched.Select3(l.queue.OnSend(p), l.closing.Done(), scope.Done()).Index {
 	case 1:
+		l.load.Add(-1)
 		return nil, fmt.Errorf("enqueue on lane %d: %w", l.id, ErrStopped)
 	case 2:
+		l.load.Add(-1)
 		return nil, fmt.Errorf("enqueue on lane %d: %w", l.id, scope.Err())
 	}
 	if from == nil {
@@ -199,6 +207,7 @@ func (l *Lane[Q, R]) reply(p *Pending[Q, R], answer Answer[Q, R]) {
 	seen := l.seen.Edit()
 	seen.replied++
 	seen.early = seen.early || seen.undecided > 0
+	l.load.Add(-1) // before the answer: who was answered finds the lane free
 	p.answer.Send(answer)
 	switch {
 	case answer.Hop != nil:

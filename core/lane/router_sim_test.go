@@ -129,7 +129,6 @@ func TestSimL15ReceiverUsesWhatTravelled(t *testing.T) {
 	sim.Check(t, "L15/receiver-uses-what-travelled", func(w *sim.World) {
 		l := newLanes(w, lane.Options{Lanes: 2, Queue: 1})
 		for i := range 4 {
-			// Arrivals go round, so half of these hop whatever the order.
 			w.Go(fmt.Sprintf("transport %d", i), func() {
 				_, err := l.deliver(instanceOn(l.r, i/2))
 				w.NoError(err)
@@ -144,7 +143,7 @@ func TestSimL15ReceiverUsesWhatTravelled(t *testing.T) {
 	})
 }
 
-// A spawn runs where it arrives, and arrivals go round; a timer goes straight to the owner.
+// A spawn runs where it arrives, and arrivals go round while every lane is idle; a timer goes straight to the owner.
 func TestSimL2SpawnsStayAndTimersGoStraight(t *testing.T) {
 	sim.Check(t, "L2/spawns-stay-and-timers-go-straight", spawnsAndTimers)
 }
@@ -152,18 +151,17 @@ func TestSimL2SpawnsStayAndTimersGoStraight(t *testing.T) {
 func spawnsAndTimers(w *sim.World) {
 	l := newLanes(w, lane.Options{Lanes: 3, Queue: 1})
 	ran := sched.NewChan[int](w.Scheduler(), "ran", 6)
-	for i := range 6 {
-		w.Go(fmt.Sprintf("transport %d", i), func() {
+	w.Go("transport", func() {
+		for range 6 {
 			at, err := l.deliver("")
 			w.NoError(err)
 			ran.Send(at.ran)
-		})
-	}
-	timer := instanceOn(l.r, 2)
-	at, err := l.r.Straight(w.Scope(), timer, &delivery{})
+		}
+	})
+	w.Join()
+	at, err := l.r.Straight(w.Scope(), instanceOn(l.r, 2), &delivery{})
 	w.NoError(err)
 	w.Require(at.ran == 2, "L2.owner", "a timer of lane 2 ran on lane %d", at.ran)
-	w.Join()
 	l.r.Close()
 	counts := map[int]int{}
 	for range 6 {

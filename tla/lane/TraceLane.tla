@@ -45,8 +45,12 @@ TraceBegin(l, c, room, queued, busy, undecided) == StepBegin(l, c) /\ Shows(l, q
 TraceCommit(l, c, room, queued, busy, undecided) == StepCommit(l, c) /\ Shows(l, queued, busy, undecided)
 TraceReply(l, c, room, queued, busy, undecided) == StepReply(l, c) /\ Shows(l, queued, busy, undecided)
 
-\* The graph whose edges the sequences cover. Arrivals go round.
-SequenceArrive(l, c) == l = (c - 1) % 2 /\ (\A d \in Callers : d < c <=> caller[d].at # "new") /\ StepArrive(l, c)
+\* The graph whose edges the sequences cover. A delivery arrives on the lane with the least load, of two equal ones on the next.
+Load(l) ==
+  Len(queue[l]) + (IF loop[l].at = "idle" THEN 0 ELSE 1)
+    + Cardinality({d \in Callers : caller[d].at = "sent on" /\ caller[d].to = l})
+Chosen(c) == LET next == (c - 1) % 2 IN IF Load(1 - next) < Load(next) THEN 1 - next ELSE next
+SequenceArrive(l, c) == l = Chosen(c) /\ (\A d \in Callers : d < c <=> caller[d].at # "new") /\ StepArrive(l, c)
 SequenceHop(l, c) == StepHop(l, c)
 SequenceDequeue(l, c) == StepDequeue(l, c)
 SequenceResolve(l, c) == StepResolve(l, c)
