@@ -10,21 +10,22 @@ import (
 // belongs in a loop that tests the condition.
 type Cond struct {
 	h *Hook
-	// waiting counts the waiters of the real runtime. A waiter counts itself before it frees the mutex, so whoever changed the
-	// condition after that sees it; a signal for nobody is one load, of the memory beside h.
+	// waiting counts the waiters of the real runtime that nobody has signalled. A waiter counts itself before it frees the mutex, so
+	// whoever changed the condition after that sees it; a signal for nobody is one load, of the memory beside h. The signal, not the
+	// waiter, takes the count back: until a signalled waiter runs, further signals are for nobody.
 	waiting atomic.Int32
 	m       *Mutex
-	c       sync.Cond
-	// mu guards q; only backends use both.
+	// mu guards q.
 	mu sync.Mutex
 	q  waitQueue
+	// free are waiters of the real runtime to use again, guarded by m: as many as ever waited at once.
+	free *Waiter
 }
 
 // NewCond returns a condition whose waiters hold m.
 func NewCond(s Scheduler, name string, m *Mutex) (c Cond) {
 	c.h = s.object(KindCond, name, 0)
 	c.m = m
-	c.c.L = &m.mu
 	return
 }
 
@@ -34,9 +35,20 @@ func (c *Cond) Wait() {
 		c.wait()
 		return
 	}
+	w := c.free
+	if w == nil {
+		w = newWaiter()
+	} else {
+		c.free = w.next
+	}
+	c.mu.Lock()
+	c.q.push(w)
 	c.waiting.Add(1)
-	c.c.Wait()
-	c.waiting.Add(-1)
+	c.mu.Unlock()
+	c.m.mu.Unlock()
+	<-w.C
+	c.m.mu.Lock()
+	w.next, c.free = c.free, w
 }
 
 // Signal wakes the longest waiter, if there is one.
@@ -71,7 +83,11 @@ func (c *Cond) wait() {
 
 func (c *Cond) signal() {
 	if c.h == nil {
-		c.c.Signal()
+		c.mu.Lock()
+		if c.q.wakeFirst(nil) {
+			c.waiting.Add(-1)
+		}
+		c.mu.Unlock()
 		return
 	}
 	c.h.B.Point(c.h, OpSignal)
@@ -83,7 +99,9 @@ func (c *Cond) signal() {
 
 func (c *Cond) broadcast() {
 	if c.h == nil {
-		c.c.Broadcast()
+		c.mu.Lock()
+		c.waiting.Add(-int32(c.q.wakeAll(nil))) //nolint:gosec // waiters are tasks
+		c.mu.Unlock()
 		return
 	}
 	c.h.B.Point(c.h, OpBroadcast)
