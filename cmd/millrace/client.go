@@ -37,8 +37,6 @@ func newClient(base string) *client {
 	return &client{strings.TrimRight(base, "/"), &http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true}}}
 }
 
-var errNode = errors.New("the node says no")
-
 // maxAnswer bounds what is read of an answer.
 const maxAnswer = 64 << 20
 
@@ -50,6 +48,9 @@ func (c *client) send(ctx context.Context, method, path, kind string, body []byt
 	}
 	req.Header.Set("Content-Type", kind)
 	resp, err := c.http.Do(req)
+	if failed := (*url.Error)(nil); errors.As(err, &failed) {
+		err = fmt.Errorf("no node answers at %s (--node says where it is): %w", c.base, failed.Err)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -57,7 +58,8 @@ func (c *client) send(ctx context.Context, method, path, kind string, body []byt
 	return resp, text, errors.Join(err, resp.Body.Close())
 }
 
-// ask sends a request and decodes the answer. An answer that is no success is an error with the node's words.
+// ask sends a request and decodes the answer. An answer that is no success is an error with the node's words, and only these: they say
+// what is wrong and what to do. Without any, the answer's status must do.
 func (c *client) ask(ctx context.Context, method, path string, body []byte, into any) error {
 	resp, text, err := c.send(ctx, method, path, "application/json", body)
 	if err != nil {
@@ -68,9 +70,9 @@ func (c *client) ask(ctx context.Context, method, path string, body []byte, into
 			Error string `json:"error"`
 		}
 		if json.Unmarshal(text, &problem) != nil || problem.Error == "" {
-			problem.Error = strings.TrimSpace(string(text))
+			return fmt.Errorf("the node answers %s: %.200s", resp.Status, bytes.TrimSpace(text))
 		}
-		return fmt.Errorf("%w: %s: %s", errNode, resp.Status, problem.Error)
+		return errors.New(problem.Error)
 	}
 	return json.Unmarshal(text, into)
 }

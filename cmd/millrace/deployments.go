@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"net/url"
 	"time"
+
+	"github.com/millrace-dev/millrace/core/graph"
 )
 
 // planAnswer is what the node says of an activation.
@@ -20,10 +22,7 @@ type planAnswer struct {
 		Line                              int
 	}
 	Keeps  []deploymentAnswer
-	Faults []struct {
-		File, Path, Reason string
-		Line, Column       int
-	}
+	Faults []graph.Fault
 }
 
 type deploymentAnswer struct {
@@ -77,7 +76,7 @@ func activate(ctx context.Context, c *client, verb, path string, body []byte, ou
 		return statusFailed
 	}
 	for _, x := range plan.Faults {
-		say(errs, "%s:%d:%d: %s: %s\n", x.File, x.Line, x.Column, x.Path, x.Reason)
+		say(errs, "%v\n", x)
 	}
 	if plan.Error != "" {
 		say(errs, "millrace %s: %s\n", verb, plan.Error)
@@ -95,9 +94,17 @@ func activate(ctx context.Context, c *client, verb, path string, body []byte, ou
 }
 
 func showPlan(out io.Writer, p planAnswer) {
-	say(out, "package  %s %s\nactive   %s\n", p.Package, p.Identity, p.Active)
+	before := "active"
+	if p.Applied {
+		before = "before"
+	}
+	say(out, "package  %s %s\n%-8s %s\n", p.Package, p.Identity, before, p.Active)
 	for _, d := range p.Differences {
-		say(out, "  %-8s %-8s %s (%s:%d)\n", d.Change, d.Kind, d.Name, d.File, d.Line)
+		place := d.File
+		if d.Line > 0 {
+			place = fmt.Sprintf("%s:%d", d.File, d.Line)
+		}
+		say(out, "  %-8s %-8s %s (%s)\n", d.Change, d.Kind, d.Name, place)
 		if d.Refused != "" {
 			say(out, "    refused: %s\n", d.Refused)
 		}
@@ -106,11 +113,23 @@ func showPlan(out io.Writer, p planAnswer) {
 		say(out, "  nothing differs\n")
 	}
 	for _, d := range p.Keeps {
-		say(out, "  %d instances go on with %s\n", d.Instances, d.Deployment)
+		verb := "go on"
+		if d.Instances == 1 {
+			verb = "goes on"
+		}
+		say(out, "  %s %s with %s\n", count(d.Instances, "instance"), verb, d.Deployment)
 	}
 	if p.Applied {
 		say(out, "active   %s\n", p.Identity)
 	}
+}
+
+// count is a number of things, with their name in the singular or plural.
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
 }
 
 // deployments lists the deployments that a running node knows.
@@ -126,7 +145,7 @@ func deployments(ctx context.Context, args []string, out, errs io.Writer) int {
 		return statusFailed
 	}
 	for _, d := range list.Deployments {
-		say(out, "%s  %-8s since %s  %d instances, %d unsent\n", d.Deployment, d.State, d.Since.Format(time.RFC3339), d.Instances, d.Unsent)
+		say(out, "%s  %-8s since %s  %s, %d unsent\n", d.Deployment, d.State, d.Since.Format(time.RFC3339), count(d.Instances, "instance"), d.Unsent)
 	}
 	return statusOK
 }

@@ -106,7 +106,7 @@ func describeInstance(ctx context.Context, args []string, out, errs io.Writer) i
 		say(errs, "millrace describe instance: %v\n", err)
 		return statusFailed
 	} else {
-		say(out, "instance  %s does not run any more\n", f.Arg(0))
+		say(out, "%v\n", err)
 	}
 	showHistory(out, history)
 	return statusOK

@@ -71,7 +71,7 @@ func TestOperatorCommands(t *testing.T) {
 		want   []string
 	}{
 		{[]string{"instances", "--node", n.Address(), "--status", "running"}, statusOK, []string{id, "running"}},
-		{[]string{"instances", "--node", at, "--status", "bogus"}, statusFailed, []string{"400", "one of running, completed, failed"}},
+		{[]string{"instances", "--node", at, "--status", "bogus"}, statusFailed, []string{"one of running, completed, failed"}},
 		{[]string{"describe", "instance", "--node", at, id}, statusOK, []string{
 			"flow       route", "size, leaving", "incident no-true-flow", `"amount":50`, "step 1", "in → size",
 		}},
@@ -80,10 +80,14 @@ func TestOperatorCommands(t *testing.T) {
 		{[]string{"resolve", "--node", at, id}, statusFailed, []string{"has no incident"}},
 		{[]string{"describe", "instance", "--node", at, id}, statusOK, []string{"task pack, 3 attempts left", "wait 1", "pack, worker"}},
 		{[]string{"cancel", "--node", at, id}, statusOK, []string{"accepted"}},
-		{[]string{"cancel", "--node", at, id}, statusFailed, []string{"404"}},
-		{[]string{"describe", "instance", "--node", at, id}, statusOK, []string{"does not run any more", "cancel/" + id}},
-		{[]string{"describe", "instance", "--node", at, "none"}, statusFailed, []string{"404"}},
-		{[]string{"instances", "--node", "127.0.0.1:1"}, statusFailed, []string{"millrace instances"}},
+		{[]string{"cancel", "--node", at, id}, statusFailed, []string{"millrace cancel: instance " + id + " has ended (failed): "}},
+		{[]string{"resolve", "--node", at, id}, statusFailed, []string{"millrace resolve: instance " + id + " has ended (failed): "}},
+		{[]string{"resolve", "--node", at, "--token", "1", id}, statusFailed, []string{"millrace resolve: instance " + id + " has ended (failed): "}},
+		{[]string{"describe", "instance", "--node", at, id}, statusOK, []string{"has ended (failed)", "cancel/" + id}},
+		{[]string{"describe", "instance", "--node", at, "none"}, statusFailed, []string{"describe instance: there is no instance none: list"}},
+		{[]string{"cancel", "--node", at, "none"}, statusFailed, []string{"millrace cancel: there is no instance none: list"}},
+		{[]string{"resolve", "--node", at, "none"}, statusFailed, []string{"millrace resolve: there is no instance none: list"}},
+		{[]string{"instances", "--node", "127.0.0.1:1"}, statusFailed, []string{"millrace instances: no node answers at http://127.0.0.1:1 ("}},
 		{[]string{"describe", "instance"}, statusRefused, []string{"usage: millrace describe instance"}},
 		{[]string{"cancel"}, statusRefused, []string{"usage: millrace cancel"}},
 		{[]string{"resolve"}, statusRefused, []string{"usage: millrace resolve"}},
@@ -94,6 +98,9 @@ func TestOperatorCommands(t *testing.T) {
 			if status != c.status || !strings.Contains(out+errs, want) {
 				t.Errorf("%q: status %d, want %d and %q\n%s%s", c.args, status, c.status, want, out, errs)
 			}
+		}
+		if status == statusFailed && (strings.Count(errs, "\n") != 1 || strings.Contains(errs, "store:")) {
+			t.Errorf("%q: a refusal is one line of plain words, not\n%s", c.args, errs)
 		}
 	}
 }

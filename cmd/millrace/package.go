@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/millrace-dev/millrace/core/graph"
@@ -24,11 +23,15 @@ func load(dir string, errs io.Writer) (*graph.Package, bool) {
 		say(errs, "millrace: %v\n", err)
 		return nil, false
 	}
+	within := strings.TrimRight(dir, "/") + "/"
+	if !info.IsDir() {
+		within = dir + ": " // what follows is a name in the archive, not a path
+	}
 	for _, f := range faults {
-		say(errs, "%s\n", filepath.Join(dir, f.Error()))
+		say(errs, "%s%v\n", within, f)
 	}
 	if len(faults) > 0 {
-		say(errs, "millrace: package %s is refused: %d faults\n", dir, len(faults))
+		say(errs, "millrace: package %s is refused: %s\n", dir, count(len(faults), "fault"))
 		return nil, false
 	}
 	return pkg, true

@@ -49,46 +49,52 @@ func pack(files []file, method uint16) ([]byte, error) {
 
 // LoadArchive is Load of a package in a zip archive whose entries are the files of the folder, or lie in one folder at its top. Nothing
 // is written anywhere: names that lead out of an archive are faults, and so are links, encrypted entries, names that are there twice, and
-// what exceeds the bounds.
+// what exceeds the bounds. Faults name files as the archive does.
 func LoadArchive(data []byte) (*Package, []Fault) {
-	fsys, faults := unpack(data)
+	fsys, top, faults := unpack(data)
 	if len(faults) > 0 {
 		return nil, sortFaults(faults)
 	}
-	return Load(fsys)
+	pkg, faults := Load(fsys)
+	for i := range faults {
+		faults[i].File = top + faults[i].File
+	}
+	return pkg, faults
 }
 
-// unpack reads an archive into memory, or returns every fault of it.
-func unpack(data []byte) (fs.FS, []Fault) {
-	whole := func(format string, args ...any) []Fault {
-		return []Fault{{File: "archive", Reason: fmt.Sprintf(format, args...)}}
+// unpack reads an archive into memory, or returns every fault of it. top is the folder that all its files lie in, with a slash, or
+// empty.
+func unpack(data []byte) (_ fs.FS, top string, _ []Fault) {
+	whole := func(format string, args ...any) (fs.FS, string, []Fault) {
+		return nil, "", []Fault{{File: "archive", Reason: fmt.Sprintf(format, args...)}}
 	}
 	if len(data) > MaxArchiveBytes {
-		return nil, whole("it has %d bytes, more than %d", len(data), MaxArchiveBytes)
+		return whole("it has %d bytes, more than %d", len(data), MaxArchiveBytes)
 	}
 	r, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
-		return nil, whole("not a zip archive: %v", err)
+		return whole("not a zip archive: %v", err)
 	}
 	if len(r.File) > MaxArchiveFiles {
-		return nil, whole("it has %d entries, more than %d", len(r.File), MaxArchiveFiles)
+		return whole("it has %d entries, more than %d", len(r.File), MaxArchiveFiles)
 	}
 	u := unpacker{seen: map[string]bool{}, left: maxUnpacked}
 	for _, f := range r.File {
 		u.take(f)
 	}
 	if len(u.faults) > 0 {
-		return nil, u.faults
+		return nil, "", u.faults
 	}
-	stored, err := pack(within(u.files), zip.Store)
+	files, top := within(u.files)
+	stored, err := pack(files, zip.Store)
 	if err != nil {
-		return nil, whole("%v", err)
+		return whole("%v", err)
 	}
 	clean, err := zip.NewReader(bytes.NewReader(stored), int64(len(stored)))
 	if err != nil {
-		return nil, whole("%v", err)
+		return whole("%v", err)
 	}
-	return clean, nil
+	return clean, top, nil
 }
 
 // unpacker collects the files of an archive and its faults.
@@ -148,24 +154,23 @@ func (u *unpacker) read(f *zip.File) ([]byte, error) {
 	return data, nil
 }
 
-// within leaves out a folder that all files lie in, and everything that lies in a folder still: a package has none.
-func within(files []file) []file {
+// within leaves out a folder that all files lie in, which it returns with a slash, and everything that lies in a folder still: a
+// package has none.
+func within(files []file) (out []file, top string) {
 	if len(files) == 0 {
-		return nil
+		return nil, ""
 	}
-	top, _, inside := strings.Cut(files[0].name, "/")
+	folder, _, inside := strings.Cut(files[0].name, "/")
 	for _, f := range files {
-		inside = inside && strings.HasPrefix(f.name, top+"/")
+		inside = inside && strings.HasPrefix(f.name, folder+"/")
 	}
-	var out []file
+	if inside {
+		top = folder + "/"
+	}
 	for _, f := range files {
-		name := f.name
-		if inside {
-			name = strings.TrimPrefix(name, top+"/")
-		}
-		if path.Dir(name) == "." {
+		if name := strings.TrimPrefix(f.name, top); path.Dir(name) == "." {
 			out = append(out, file{name, f.data})
 		}
 	}
-	return out
+	return out, top
 }

@@ -97,10 +97,14 @@ func TestBadArchivesAreRefused(t *testing.T) {
 		{"bomb", zipOf(t, nil, PackageFile, plain, "big.bpmn", bomb), []string{"big.bpmn: file is refused: it has more than"}},
 		{"link", zipOf(t, func(h *zip.FileHeader) { h.SetMode(fs.ModeSymlink | 0o777) }, PackageFile, "/etc/passwd"), []string{"it is no regular file"}},
 		{"encrypted", zipOf(t, func(h *zip.FileHeader) { h.Flags |= 1 }, PackageFile, plain), []string{"it is encrypted"}},
+		{"faulty package in a folder", zipOf(t, nil, "pkg/", "", "pkg/"+PackageFile, "name: Bad\n"), []string{"pkg/millrace.yaml:1:"}},
+		{"faulty package in no folder", zipOf(t, nil, "pkg/notes.txt", "x", PackageFile, "name: Bad\n"), []string{"\nmillrace.yaml:1:"}},
+		{"no package in a folder", zipOf(t, nil, "pkg/notes.txt", "x"), []string{"pkg/millrace.yaml: file is refused: it is missing"}},
 		{"faulty package", zipOf(t, nil, PackageFile, "name: Bad\nrelayz: {}\n"), []string{"millrace.yaml:1:", "millrace.yaml:2:"}},
 	} {
 		p, faults := LoadArchive(c.data)
 		var text strings.Builder
+		text.WriteString("\n")
 		for _, f := range faults {
 			text.WriteString(f.Error() + "\n")
 		}

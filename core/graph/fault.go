@@ -10,13 +10,14 @@ import (
 // Fault is one reason why a package is refused.
 type Fault struct {
 	// File is the name within the package folder.
-	File string
+	File string `json:"file"`
 	// Line and Column are 1-based; 0 means the file as a whole.
-	Line, Column int
+	Line   int `json:"line"`
+	Column int `json:"column"`
 	// Path names the place in millrace.yaml, as in sources.intake.http.path.
-	Path string
+	Path string `json:"path"`
 	// Reason says what is wrong and, where it is known, what would be right.
-	Reason string
+	Reason string `json:"reason"`
 }
 
 // Error returns "millrace.yaml:12:5: sources.intake.http: reason".

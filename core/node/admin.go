@@ -18,9 +18,10 @@ import (
 func (n *Node) apiInstance(w http.ResponseWriter, r *http.Request) {
 	scope, done := n.requestScope(r.Context(), "describe instance")
 	defer done()
-	d, err := n.flows.engine.Describe(scope, store.InstanceID(r.PathValue("id")))
+	id := store.InstanceID(r.PathValue("id"))
+	d, err := n.flows.engine.Describe(scope, id)
 	if err != nil {
-		reply(w, adminStatus(err), problem{err.Error()})
+		n.refuseAbout(w, scope, id, err)
 		return
 	}
 	body := instance{Instance: d.Instance, Deployment: d.Deployment, Status: d.Status.String(), Snapshot: d.Snapshot, Waits: []waitLine{}}
@@ -89,9 +90,10 @@ func (n *Node) administer(w http.ResponseWriter, r *http.Request, call func(*sch
 	}
 	scope, done := n.requestScope(r.Context(), "administer instance")
 	defer done()
-	answered, err := call(scope, store.InstanceID(r.PathValue("id")), variables)
+	id := store.InstanceID(r.PathValue("id"))
+	answered, err := call(scope, id, variables)
 	if err != nil {
-		reply(w, adminStatus(err), problem{err.Error()})
+		n.refuseAbout(w, scope, id, err)
 		return
 	}
 	reply(w, http.StatusOK, answer{Outcome: answered.Outcome.String(), Instance: answered.Instance})

@@ -82,7 +82,7 @@ func (n *Node) apiApply(w http.ResponseWriter, r *http.Request) {
 	}
 	p, faults := graph.LoadArchive(data)
 	if len(faults) > 0 {
-		reply(w, http.StatusUnprocessableEntity, faulty{fmt.Sprintf("the package is refused: %d faults", len(faults)), faults})
+		reply(w, http.StatusUnprocessableEntity, faulty{"the package is refused", faults})
 		return
 	}
 	n.activate(w, r, p)

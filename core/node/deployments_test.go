@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
@@ -67,7 +68,11 @@ func TestApplyChangesWhatStartsAndNothingElse(t *testing.T) {
 	r.get("/api/deployments").want(t, http.StatusOK, `"state":"active"`, `"state":"draining"`)
 	r.stop()
 
-	r = run(t, one, dir) // the folder of before: what was applied later is right
+	log := &journalOf{}
+	r = run(t, one, dir, func(o *Options) { o.Log = slog.New(slog.NewTextHandler(log, nil)) }) // the folder of before: what was applied later is right
+	if said := log.String(); !strings.Contains(said, `msg="node is ready" package=desk identity=`+two.ID) || !strings.Contains(said, "given="+one.ID+" active="+two.ID) {
+		t.Errorf("the log does not name what runs:\n%s", said)
+	}
 	r.get("/api/package").want(t, http.StatusOK, two.ID)
 	r.open("/close", "a").want(t, http.StatusOK, "accepted")
 	r.open("/finish", "b").want(t, http.StatusOK, "accepted")
@@ -105,7 +110,7 @@ func TestApplyRefusesWhatCannotChange(t *testing.T) {
 	if err := joined(err, w.Close()); err != nil {
 		t.Fatal(err)
 	}
-	r.do(http.MethodPost, "/api/deployments", "application/zip", "", body.String()).want(t, http.StatusUnprocessableEntity, "schema nothing", "relay c")
+	r.do(http.MethodPost, "/api/deployments", "application/zip", "", body.String()).want(t, http.StatusUnprocessableEntity, "schema nothing", "relay c", `{"file":"millrace.yaml","line":2,"column":`, `"path":"relays.a.schema","reason":"`)
 }
 
 // Clients open and close while versions change under them. Each is answered, and each outcome is in the ledger once.

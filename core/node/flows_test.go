@@ -172,7 +172,7 @@ func TestOperatorResolvesAndCompletes(t *testing.T) {
 	})
 	d.want(t, http.StatusOK, `"status":"running"`, `"id":"j1"`)
 	token := d.number(t, "snapshot", "tokens", "id")
-	r.json(fmt.Sprintf("%s/incidents/%d", path, token+7), "", `{}`).want(t, http.StatusConflict)
+	r.json(fmt.Sprintf("%s/incidents/%d", path, token+7), "", `{}`).want(t, http.StatusConflict, `{"error":"the instance does not wait for this: instance `+id+" has gone on")
 	r.json(fmt.Sprintf("%s/incidents/%d", path, token), "", `[1]`).want(t, http.StatusBadRequest, "JSON object")
 	r.json(fmt.Sprintf("%s/incidents/%d", path, token), "", `{"id":"corrected"}`).want(t, http.StatusOK)
 	r.eventually("a user task", func() bool {
@@ -188,8 +188,8 @@ func TestOperatorResolvesAndCompletes(t *testing.T) {
 	r.json(fmt.Sprintf("%s/tasks/%d", path, wait+1), "", "").want(t, http.StatusConflict)
 	r.json(fmt.Sprintf("%s/tasks/%d", path, wait), "", `{"seen":true}`).want(t, http.StatusOK)
 	r.eventually("the end", func() bool { return r.count("completed") == 1 })
-	if a := r.json(fmt.Sprintf("%s/tasks/%d", path, wait), "", ""); a.status != http.StatusConflict && a.status != http.StatusNotFound {
-		t.Errorf("completed twice: %d %s", a.status, a.text)
-	}
-	r.get("/api/instances/none").want(t, http.StatusNotFound)
+	r.json(fmt.Sprintf("%s/tasks/%d", path, wait), "", "").want(t, http.StatusGone, `has ended (completed)`)
+	r.get(path).want(t, http.StatusGone, `{"error":"instance `+id+` has ended (completed)`)
+	r.get("/api/instances/none").want(t, http.StatusNotFound, `{"error":"there is no instance none: `)
+	r.json("/api/instances/none/cancel", "", "").want(t, http.StatusNotFound, `{"error":"there is no instance none: `)
 }

@@ -102,9 +102,5 @@ func reply(w http.ResponseWriter, status int, body any) {
 }
 
 func (n *Node) apiPackage(w http.ResponseWriter, _ *http.Request) {
-	identity := n.pkg.ID
-	if n.flows.engine != nil {
-		identity, _ = n.flows.engine.Active()
-	}
-	reply(w, http.StatusOK, map[string]any{"name": n.pkg.Name, "identity": identity, "lanes": n.pkg.Node.Lanes})
+	reply(w, http.StatusOK, map[string]any{"name": n.pkg.Name, "identity": n.active(), "lanes": n.pkg.Node.Lanes})
 }

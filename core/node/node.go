@@ -87,8 +87,21 @@ func Start(opts Options) (*Node, error) {
 		return nil, errors.Join(fmt.Errorf("start node: %w", err), n.close())
 	}
 	n.ready.Store(true)
-	n.log.Info("node is ready", "package", n.pkg.Name, "identity", n.pkg.ID, "address", n.Address(), "lanes", n.pkg.Node.Lanes)
+	n.log.Info("node is ready", "package", n.pkg.Name, "identity", n.active(), "address", n.Address(), "lanes", n.pkg.Node.Lanes)
+	if active := n.active(); active != n.pkg.ID {
+		n.log.Warn("the package that was given is not the active one: the store knows it, and another was activated later",
+			"given", n.pkg.ID, "active", active)
+	}
 	return n, nil
+}
+
+// active is the identity of the package that starts instances: the one that was given, or one that was applied later.
+func (n *Node) active() string {
+	if n.flows.engine == nil {
+		return n.pkg.ID
+	}
+	id, _ := n.flows.engine.Active()
+	return id
 }
 
 func (n *Node) start() error {

@@ -160,9 +160,10 @@ func (n *Node) apiTask(w http.ResponseWriter, r *http.Request, do taskCall) {
 	}
 	scope, done := n.requestScope(r.Context(), "settle task")
 	defer done()
-	answered, err := do(scope, engine.TaskRef{Instance: store.InstanceID(r.PathValue("id")), Wait: wait, Lock: b.Lock}, b)
+	id := store.InstanceID(r.PathValue("id"))
+	answered, err := do(scope, engine.TaskRef{Instance: id, Wait: wait, Lock: b.Lock}, b)
 	if err != nil {
-		reply(w, adminStatus(err), problem{err.Error()})
+		n.refuseAbout(w, scope, id, err)
 		return
 	}
 	reply(w, http.StatusOK, answer{Outcome: answered.Outcome.String(), Instance: answered.Instance})

@@ -55,9 +55,7 @@ func TestExternalTasks(t *testing.T) {
 	r.json(path+"complete", "", `{"lock":1}`).want(t, http.StatusConflict)
 	r.json(path+"error", "", `{"lock":2}`).want(t, http.StatusBadRequest, "code")
 	r.json(path+"error", "", `{"lock":2,"code":"REFUSED","variables":{"why":"no funds"}}`).want(t, http.StatusOK)
-	if a := r.json(path+"complete", "", `{"lock":2}`); a.status != http.StatusNotFound {
-		t.Errorf("after the end: %d %s", a.status, a.text)
-	}
+	r.json(path+"complete", "", `{"lock":2}`).want(t, http.StatusGone, `{"error":"instance `+id+` has ended (completed)`)
 	r.get("/api/instances?status=completed").want(t, http.StatusOK, id)
 	r.get("/api/instances/"+id+"/history").want(t, http.StatusOK, `"visited":["in","charge"]`, `"visited":["no","unpaid"]`, `"journal":true`)
 	for _, bad := range []string{`{"types":["charge"]}`, `{"worker":"w"}`, `{"worker":"w","types":["a"],"max":0}`, `{"worker":"w","types":["a"],"lock":"1000h"}`, `{"worker":"w","types":["a"],"surprise":1}`, `{`} {
