@@ -54,6 +54,10 @@ test-traces *args:
 crash *args:
     @go run ./cmd/verify crash "$@"
 
+# replicas on one PostgreSQL under faults, histories judged by porcupine: [time=60s] [seed=N]
+chaos *args:
+    @go run ./cmd/verify chaos "$@"
+
 # one recorded execution again, in a fresh process: FILE
 replay *args:
     @go run ./cmd/verify replay "$@"

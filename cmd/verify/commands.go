@@ -32,6 +32,7 @@ func commands() []command {
 		{"test-traces", "[FILTER]", "traces of simulated runs judged by the specifications", laneCommand("specification")},
 		{"fuzz", "[TARGET] [time=30s]", "go fuzzing, each target for a time", runFuzz},
 		{"crash", "[--runs N] [--orders N] [--seed S]", "the demo's account over random kills and failpoints", runCrash},
+		{"chaos", "[time=D] [seed=N] [clients=N] [break=NAME]", "replicas on one PostgreSQL under kills, pauses, spoilt connections and an activation; histories judged by porcupine", runChaos},
 		{"replay", "FILE [mode=strict|lenient]", "one recorded execution again, in a fresh process", runReplay},
 		{"show", "FILE", "a recorded failure: verdict, schedule and trace", runShow},
 		{"qualify", "[ID…]", "every mutant (or those of an owner): each must be rejected by its checks", runQualify},

@@ -44,7 +44,7 @@ func test(ctx context.Context, args []string) error {
 	}
 	quick := a.word() == "quick"
 	if a.word() != "" && !quick {
-		return usagef("the only word test knows is quick, which leaves out lint and mutants; got %q", a.word())
+		return usagef("the only word test knows is quick, which leaves out lint, chaos and mutants; got %q", a.word())
 	}
 	s, err := open()
 	if err != nil {
@@ -55,7 +55,7 @@ func test(ctx context.Context, args []string) error {
 	return errors.Join(g.WriteJSON("test.json", g), ctx.Err(), g.err())
 }
 
-// run runs every step and prints the summary; quick leaves out lint and mutants.
+// run runs every step and prints the summary; quick leaves out lint, chaos and mutants.
 func (g *gate) run(ctx context.Context, quick bool) {
 	started := time.Now()
 	g.sources(ctx, quick)
@@ -70,6 +70,9 @@ func (g *gate) run(ctx context.Context, quick bool) {
 		g.lane(ctx, l)
 	}
 	g.specs(ctx)
+	if !quick {
+		g.step(ctx, "chaos", g.chaosStep)
+	}
 	g.step(ctx, "audit", g.auditStep)
 	if !quick {
 		g.step(ctx, "mutants", g.qualify)

@@ -21,6 +21,7 @@ type Node struct {
 	Data    string // data folder; outputs of the package's file sinks lie in it
 	Address string // host:port
 	Env     []string
+	Args    []string // further arguments of millrace run
 
 	log  *os.File
 	cmd  *exec.Cmd
@@ -67,7 +68,8 @@ func (n *Node) launch() error {
 		return fmt.Errorf("open node log: %w", err)
 	}
 	n.log = log
-	n.cmd = exec.Command(n.Binary, "run", "--data", n.Data, "--listen", n.Address, n.Package)
+	args := append([]string{"run", "--data", n.Data, "--listen", n.Address}, n.Args...)
+	n.cmd = exec.Command(n.Binary, append(args, n.Package)...)
 	n.cmd.Stdout, n.cmd.Stderr = log, log
 	n.cmd.Env = append(os.Environ(), n.Env...)
 	if err := n.cmd.Start(); err != nil {
@@ -108,6 +110,9 @@ func (n *Node) Gone() <-chan struct{} { return n.gone }
 
 // Status is the exit status of a process that has ended, -1 when a signal ended it.
 func (n *Node) Status() int { return n.cmd.ProcessState.ExitCode() }
+
+// Signal sends the process a signal.
+func (n *Node) Signal(s os.Signal) error { return ignoreDone(n.cmd.Process.Signal(s)) }
 
 // Kill ends the process with SIGKILL and waits until it is gone.
 func (n *Node) Kill() error {

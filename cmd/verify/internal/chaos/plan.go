@@ -1,0 +1,111 @@
+package chaos
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+)
+
+// Fault is what happens to a replica, or to its way to the database.
+type Fault string
+
+// The faults.
+const (
+	Kill     Fault = "kill"      // SIGKILL, and started again
+	Pause    Fault = "pause"     // SIGSTOP for longer than the claim timeout, then SIGCONT
+	Cut      Fault = "cut"       // its connections are reset and refused
+	Delay    Fault = "delay"     // what passes is late
+	Mute     Fault = "mute"      // what the database answers is swallowed, then the connections are reset
+	HalfTo   Fault = "half-to"   // the direction to the database is closed, then the connections are reset
+	HalfFrom Fault = "half-from" // the direction from the database is closed, then the connections are reset
+	Restart  Fault = "restart"   // SIGTERM, and started with the second version of the package
+	Activate Fault = "activate"  // millrace apply of the second version
+)
+
+// faults are those that a plan draws from. The others have their place.
+var faults = []Fault{Kill, Pause, Cut, Delay, Mute, HalfTo, HalfFrom}
+
+// Event is one fault of a plan.
+type Event struct {
+	Fault   Fault         `json:"fault"`
+	Replica int           `json:"replica"`
+	At      time.Duration `json:"at"`  // since the faults began
+	For     time.Duration `json:"for"` // until the replica is whole again
+	Late    time.Duration `json:"late,omitempty"`
+}
+
+// String shows the event on one line.
+func (e Event) String() string {
+	text := fmt.Sprintf("%6.2fs %-9s replica %d for %v", e.At.Seconds(), e.Fault, e.Replica, e.For.Round(time.Millisecond))
+	if e.Late > 0 {
+		text += fmt.Sprintf(", %v late", e.Late)
+	}
+	return text
+}
+
+func (e Event) end() time.Duration { return e.At + e.For }
+
+// downtime bounds how long a replica that was killed stays down.
+const downtime = 1500 * time.Millisecond
+
+// newPlan draws the faults of a run. Each kind has its turn before any comes again; at most all replicas but one are in
+// trouble at a time; the activation comes in the middle and the rolling restart after it, while faults go on around them.
+func newPlan(r *rand.Rand, replicas int, length, claimTimeout time.Duration) []Event {
+	var plan []Event
+	free := make([]time.Duration, replicas) // from when on a replica is whole
+	var deck []Fault
+	activated, restarts := false, r.Perm(replicas)
+	for at := time.Duration(0); at < length; at += between(r, 400*time.Millisecond, 1200*time.Millisecond) {
+		whole := wholeAt(free, at)
+		if len(whole) < 2 {
+			continue
+		}
+		e := Event{Replica: whole[r.IntN(len(whole))], At: at}
+		switch {
+		case !activated && at >= length*2/5:
+			e.Fault, activated = Activate, true
+		case at >= length*3/5 && len(restarts) > 0 && slices.Contains(whole, restarts[0]):
+			e.Fault, e.Replica, restarts = Restart, restarts[0], restarts[1:]
+		default:
+			if len(deck) == 0 {
+				deck = slices.Clone(faults)
+				r.Shuffle(len(deck), func(i, j int) { deck[i], deck[j] = deck[j], deck[i] })
+			}
+			e.Fault, deck = deck[0], deck[1:]
+		}
+		e.last(r, claimTimeout)
+		free[e.Replica] = e.end() + 500*time.Millisecond
+		plan = append(plan, e)
+	}
+	return plan
+}
+
+func wholeAt(free []time.Duration, at time.Duration) (whole []int) {
+	for i, from := range free {
+		if from <= at {
+			whole = append(whole, i)
+		}
+	}
+	return whole
+}
+
+func between(r *rand.Rand, low, high time.Duration) time.Duration {
+	return low + time.Duration(r.Int64N(int64(high-low)))
+}
+
+// last draws how long the event lasts, and how late what it delays is.
+func (e *Event) last(r *rand.Rand, claimTimeout time.Duration) {
+	switch e.Fault {
+	case Kill:
+		e.For = between(r, 10*time.Millisecond, downtime)
+	case Pause:
+		e.For = claimTimeout + between(r, claimTimeout/2, claimTimeout)
+	case Delay:
+		e.For, e.Late = between(r, time.Second, 3*time.Second), between(r, 20*time.Millisecond, 300*time.Millisecond)
+	case Restart, Activate:
+		e.For = between(r, 10*time.Millisecond, 300*time.Millisecond)
+	default:
+		e.For = between(r, 200*time.Millisecond, 2*time.Second)
+	}
+}
