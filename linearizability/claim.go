@@ -14,10 +14,11 @@ const (
 	ClaimTake
 	ClaimRelease
 	ClaimCommit
+	ClaimRenew
 )
 
 // ClaimInput is a call on one running row. Owner and Epoch are the claim that is taken from (Take: the epoch seen, and
-// who takes), released or committed under.
+// who takes), renewed, released or committed under.
 type ClaimInput struct {
 	Op    ClaimOp
 	Owner int
@@ -67,6 +68,8 @@ func claimStep(row *models.Claim, in ClaimInput) bool {
 		return row.Release(in.Owner, in.Epoch)
 	case ClaimCommit:
 		return row.Commit(in.Owner, in.Epoch, false) == models.ClaimDone
+	case ClaimRenew:
+		return row.Renew(in.Owner, in.Epoch) == models.ClaimDone
 	case ClaimHead:
 	}
 	return false

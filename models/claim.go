@@ -42,6 +42,15 @@ func (c *Claim) Take(seen uint64, me int) ClaimAnswer {
 	return ClaimDone
 }
 
+// Renew moves the claim (owner, epoch) to the owner's next one. Nobody renews nothing.
+func (c *Claim) Renew(owner int, epoch uint64) ClaimAnswer {
+	if c.Owner != owner || c.Epoch != epoch {
+		return ClaimConflict
+	}
+	c.Epoch++
+	return ClaimDone
+}
+
 // Release frees the claim (owner, epoch), which may be nobody's, and reports whether the row still carried it.
 func (c *Claim) Release(owner int, epoch uint64) bool {
 	if c.Owner != owner || c.Epoch != epoch {

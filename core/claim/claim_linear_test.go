@@ -63,19 +63,30 @@ func (c *client) takeAndEnd(epoch uint64) {
 		_, _, err := c.st.Take(nil, instance, store.Epoch(epoch), modelOwner(c.id))
 		return err == nil, err
 	})
+	held := epoch + 1
+	if taken && c.n%2 == 1 && c.renew(held) {
+		held++
+	}
 	switch {
 	case !taken:
 	case c.n%3 == 0:
-		c.release(c.id, epoch+1)
+		c.release(c.id, held)
 	default:
-		c.call(linearizability.ClaimCommit, c.id, epoch+1, func() (bool, error) {
+		c.call(linearizability.ClaimCommit, c.id, held, func() (bool, error) {
 			_, err := c.st.Commit(nil, &store.Step{
 				Cause: fmt.Sprint(c.n), Status: store.Running,
-				Claim: store.Claim{Instance: instance, Owner: modelOwner(c.id), Epoch: store.Epoch(epoch + 1)},
+				Claim: store.Claim{Instance: instance, Owner: modelOwner(c.id), Epoch: store.Epoch(held)},
 			})
 			return err == nil, err
 		})
 	}
+}
+
+func (c *client) renew(epoch uint64) bool {
+	return c.call(linearizability.ClaimRenew, c.id, epoch, func() (bool, error) {
+		_, _, err := c.st.Renew(nil, store.Claim{Instance: instance, Owner: modelOwner(c.id), Epoch: store.Epoch(epoch)})
+		return err == nil, err
+	})
 }
 
 func (c *client) release(owner int, epoch uint64) {
@@ -98,7 +109,7 @@ func TestLinearL3Claims(t *testing.T) {
 	inventory.Run(t, inventory.LaneLinear, "L3/claims-are-linearizable", func(t *testing.T) int {
 		return sim.Judge(t, "L3/claims-are-linearizable", func(w *sim.World) {
 			st, engine := memory.Open(w.Scheduler(), memory.Options{
-				Lose: 4, Budget: 3, Scope: w.Scope(), Only: []string{"take", "commit", "release"},
+				Lose: 4, Budget: 3, Scope: w.Scope(), Only: []string{"take", "renew", "commit", "release"},
 			})
 			w.NoError(engine.Plant(given(instance))) // no rig: clients speak to the store and leave no trace of claims
 			calls, lost := &linearizability.Calls{}, []func(any){}

@@ -64,6 +64,12 @@ func (m *rowMachine) take(t *rapid.T) {
 	m.same(t, "take", answerOf(t, err), m.row.Take(seen, me))
 }
 
+func (m *rowMachine) renew(t *rapid.T) {
+	owner, epoch := max(m.owner(t), 1), m.epoch(t)
+	_, _, err := m.st.Renew(nil, store.Claim{Instance: instance, Owner: modelOwner(owner), Epoch: store.Epoch(epoch)})
+	m.same(t, "renew", answerOf(t, err), m.row.Renew(owner, epoch))
+}
+
 func (m *rowMachine) release(t *rapid.T) {
 	owner, epoch := m.owner(t), m.epoch(t)
 	freed, _, err := m.st.Release(nil, store.Claim{Instance: instance, Owner: modelOwner(owner), Epoch: store.Epoch(epoch)})
@@ -119,7 +125,7 @@ func TestModelL3RowAgainstModel(t *testing.T) {
 			st, _ := memory.Open(sched.Scheduler{}, memory.Options{})
 			m := &rowMachine{t: outer, st: st}
 			t.Repeat(map[string]func(*rapid.T){
-				"take": m.take, "release": m.release, "commit": m.commit, "spawn": m.spawn, "": m.check,
+				"take": m.take, "renew": m.renew, "release": m.release, "commit": m.commit, "spawn": m.spawn, "": m.check,
 			})
 		})
 		return cases

@@ -28,14 +28,14 @@ import (
 //	I4  A lease that ended, or never began, is not held.
 //
 //	Orders         note the time → ask for the claim → it is durable → believe until that time + TTL.
-//	               Read the claim → note the time → watch for TTL.
+//	               Read the claim → it is durable → note the time → watch for TTL, or free it.
 //	               At the end: believe no more → release.
 //	Linearization  Taking: the store's commit. Losing: the clock.
 //	Waits          Run: between two rounds, and for the store. Its last release does not depend on the scope that has just ended;
 //	               it is bounded by TTL, after which a candidate frees the claim anyway.
 //	Hot path       Held is one atomic load and one look at the clock.
 //
-// Checks TestSimL4*, TestModelL4* · Mutants L4.*
+// Spec tla/lease/Lease.tla · Checks TestSimL4*, TestTraceL4* · Mutants L4.*
 type Lease struct {
 	s       sched.Scheduler
 	store   LeaseStore
@@ -155,25 +155,33 @@ func (l *Lease) round(scope *sched.Scope) (again bool) {
 
 func (l *Lease) renew(scope *sched.Scope) {
 	state, before := l.state.Edit(), l.s.Now()
-	l.emit("Ask")
+	l.emit("Ask", state.claim)
 	next, ticket, err := l.store.Renew(scope, state.claim)
 	if l.durable(scope, ticket, &err) {
 		l.believe(next, before)
 		return
 	}
+	l.unanswered(err)
 	if errors.Is(err, store.ErrUnknown) && state.asked.IsZero() {
 		state.asked = before
 	}
 	// Whatever went wrong, the row tells whose the role is.
-	head, ticket, err := l.store.Head(scope, l.role)
+	head, known := l.read(scope)
 	switch {
-	case !l.durable(scope, ticket, &err):
+	case !known:
 	case head.Claim == state.claim: // not renewed yet: the next round asks again
 	case head.Owner == l.me && head.Epoch > state.claim.Epoch && !state.asked.IsZero():
 		l.believe(head.Claim, state.asked) // one of those landed, no sooner than the first of them was sent
 	default: // it is another's: look anew
 		l.lose()
 	}
+}
+
+// read returns the role's row, once it is durable. A crash of the store may take back a claim that is not, and grant it again: it
+// would be watched for longer than it is believed in, and a request to free what was taken back would free what was granted anew.
+func (l *Lease) read(scope *sched.Scope) (head store.Head, known bool) {
+	head, ticket, err := l.store.Head(scope, l.role)
+	return head, l.durable(scope, ticket, &err)
 }
 
 // durable waits until an answer is durable, and reports whether it is one. A crash of the store must not take back what somebody
@@ -203,13 +211,13 @@ func (l *Lease) believe(c store.Claim, asked time.Time) {
 func (l *Lease) lose() {
 	l.until.Store(0)
 	*l.state.Edit() = leaseState{doubt: l.state.View().doubt}
-	l.emit("Lose")
+	l.emit("Lose", store.Claim{})
 }
 
 // look is the round of a candidate.
 func (l *Lease) look(scope *sched.Scope) (again bool) {
-	head, _, err := l.store.Head(scope, l.role)
-	if err != nil {
+	head, known := l.read(scope)
+	if !known {
 		return false
 	}
 	state, now := l.state.Edit(), l.s.Now()
@@ -217,12 +225,13 @@ func (l *Lease) look(scope *sched.Scope) (again bool) {
 	case head.Status != store.Running:
 		return l.makeRow(scope, head)
 	case head.Owner.Nobody():
-		l.emit("Ask")
+		l.emit("Ask", head.Claim)
 		taken, ticket, err := l.store.Take(scope, l.role, head.Epoch, l.me)
 		if l.durable(scope, ticket, &err) {
 			l.believe(taken, now)
 			return false
 		}
+		l.unanswered(err)
 		// With the outcome unknown the next look finds the row free, or claimed in this name.
 		state.doubt = state.doubt || errors.Is(err, store.ErrUnknown)
 		return false
@@ -231,6 +240,7 @@ func (l *Lease) look(scope *sched.Scope) (again bool) {
 		return l.free(scope, head.Claim)
 	case head.Claim != state.watch.claim:
 		state.watch = watchedClaim{head.Claim, now}
+		l.emit("Look", head.Claim)
 		return false
 	case now.Sub(state.watch.since) < l.options.TTL:
 		return false
@@ -261,7 +271,9 @@ func (l *Lease) giveBack() {
 	if held == (store.Claim{}) && !doubt {
 		return
 	}
-	l.lose()
+	l.until.Store(0)
+	*l.state.Edit() = leaseState{}
+	l.emit("End", store.Claim{})
 	last := l.s.NewScope("lease/release").ChildTimeout("lease/release", l.options.TTL)
 	defer last.Close()
 	for last.Err() == nil {
@@ -283,9 +295,23 @@ func (l *Lease) giveBack() {
 	}
 }
 
-// emit reports an action of the specification.
-func (l *Lease) emit(action string, args ...any) {
-	if l.s.Traced() {
-		l.s.Emit(l, action, args...)
+// unanswered reports what the specification distinguishes: whether what was asked may have happened, or happen yet.
+func (l *Lease) unanswered(err error) {
+	if errors.Is(err, store.ErrUnknown) {
+		l.emit("Unsure", store.Claim{})
+	} else {
+		l.emit("Refused", store.Claim{})
 	}
+}
+
+// emit reports an action of the specification: who takes it, and the claim that it is about, if it is about one.
+func (l *Lease) emit(action string, about store.Claim) {
+	if l.s.Traced() {
+		l.s.Emit(l, action, l.me, about)
+	}
+}
+
+// PeekRest is for how long after now this replica has the role, for checks.
+func (l *Lease) PeekRest(now time.Time) time.Duration {
+	return max(0, time.Duration(l.until.Peek())-now.Sub(l.born))
 }

@@ -11,10 +11,11 @@ import (
 	"github.com/millrace-dev/millrace/core/store/memory"
 	"github.com/millrace-dev/millrace/core/store/step"
 	"github.com/millrace-dev/millrace/sim"
+	spec "github.com/millrace-dev/millrace/tla/lease"
 )
 
 const (
-	ttl  = 10 * time.Second
+	ttl  = spec.TTL
 	poll = time.Second
 )
 
@@ -40,6 +41,7 @@ func newTroupe(w *sim.World, o memory.Options) *troupe {
 	r := &troupe{World: w}
 	r.st, r.engine = memory.Open(w.Scheduler(), o)
 	w.Invariant("L4.I3", r.onePlaysIt)
+	spec.Attach(w, r.engine)
 	return r
 }
 
@@ -254,20 +256,22 @@ func TestSimL4LateAnswers(t *testing.T) {
 }
 
 // The store crashes and loses what was not durable, while the replicas live on. What one of them believes is not taken back.
-func TestSimL4RoleOutlivesTheStoresCrash(t *testing.T) {
-	sim.Check(t, "L4/role-outlives-a-crash-of-the-store", func(w *sim.World) {
-		r := newTroupe(w, memory.Options{})
-		w.Go("power", func() {
-			for range 3 {
-				r.sleep(time.Duration(w.Choose("uptime", 4)) * poll)
-				for range w.Choose("steps", 20) {
-					w.Scheduler().Yield()
-				}
-				r.engine.Crash()
+func roleOutlivesCrashes(w *sim.World) {
+	r := newTroupe(w, memory.Options{})
+	w.Go("power", func() {
+		for range 3 {
+			r.sleep(time.Duration(w.Choose("uptime", 4)) * poll)
+			for range w.Choose("steps", 20) {
+				w.Scheduler().Yield()
 			}
-		})
-		r.tale(3, 10*poll)
-	}, sim.Steps(40_000), sim.Runs(300))
+			r.engine.Crash()
+		}
+	})
+	r.tale(3, 10*poll)
+}
+
+func TestSimL4RoleOutlivesTheStoresCrash(t *testing.T) {
+	sim.Check(t, "L4/role-outlives-a-crash-of-the-store", roleOutlivesCrashes, sim.Steps(40_000), sim.Runs(300))
 }
 
 // Candidates watch a holder for many times TTL. It renews, so it keeps the role.
