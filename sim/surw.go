@@ -1,13 +1,14 @@
 package sim
 
-import "slices"
+import (
+	"iter"
+	"slices"
+)
 
 // surw is the selectively uniform random walk of Zhao et al. (ASPLOS 2025). It picks one shared object for an execution and
 // samples the orders of the operations on it uniformly: an intended task is drawn, weighted by how many of these
 // operations each task, and what it will start, has left, and only that one may perform the next. Everything else is a random walk. With
-// selective false every operation on an object counts: the uniform special case, URW. Steps without an object (a yield, the start
-// and the end of a task) never count: weighted like the others, what starts tasks would hold all the weight, and early tasks would
-// end before late ones begin.
+// selective false every step counts, also one without an object (a yield, the start of a task): the uniform special case, URW.
 //
 // Both rest on counts of an earlier, random execution. Where those are wrong the walk is less uniform, never stuck.
 type surw struct {
@@ -63,7 +64,7 @@ func (p *profile) finish() {
 func (p *profile) weight(key, object uint64, all bool) int {
 	n := 0
 	for o, k := range p.ops[key] {
-		if all && o != 0 || o == object {
+		if all || o == object {
 			n += k
 		}
 	}
@@ -125,9 +126,13 @@ func (s *surw) begin(w *World, seed uint64) {
 func (s *surw) born(parent, t *task) {
 	n := s.profile.weight(t.key, s.object, !s.selective)
 	s.left[t] = n
-	if parent != nil {
-		s.left[parent] = max(s.left[parent]-n, 0)
+	if parent == nil {
+		return
 	}
+	if had := s.left[parent]; s.intended == parent && had > 0 && s.rng.below(had) < n {
+		s.intended = t // the operation that was drawn is one of the new task's
+	}
+	s.left[parent] = max(s.left[parent]-n, 0)
 }
 
 func (s *surw) pick(w *World, n int) int {
@@ -141,13 +146,13 @@ func (s *surw) pick(w *World, n int) int {
 
 // counted reports whether what a task does next is one of the operations whose orders are sampled.
 func (s *surw) counted(t *task) bool {
-	return t.h != nil && (!s.selective || s.keys.of(t.h) == s.object)
+	return !s.selective || t.h != nil && s.keys.of(t.h) == s.object
 }
 
 // selected is a random walk among those that may go on.
 func (s *surw) selected(w *World, n int) int {
 	if s.intended == nil || s.intended.state >= ended || s.left[s.intended] == 0 {
-		s.intended = s.draftFrom(w)
+		s.intended = s.draftFrom(w, n)
 	}
 	allowed := 0
 	for i := range n {
@@ -172,27 +177,42 @@ func (s *surw) selected(w *World, n int) int {
 
 func (s *surw) allowed(t *task) bool { return t == nil || t == s.intended || !s.counted(t) }
 
-// draftFrom draws the task that performs the next counted operation.
-func (s *surw) draftFrom(w *World) *task {
+// draftFrom draws the task that performs the next counted operation. Where all steps count it is one of those that can go on. An operation
+// on one object may be drawn for a task that waits: then the others go on until it has come to its turn.
+func (s *surw) draftFrom(w *World, n int) *task {
 	total := 0
-	for _, t := range w.tasks {
-		if t.state < ended {
-			total += s.left[t]
-		}
+	for t := range s.drafted(w, n) {
+		total += s.left[t]
 	}
 	if total == 0 {
 		return nil
 	}
 	k := s.rng.below(total)
-	for _, t := range w.tasks {
-		if t.state < ended {
-			if k < s.left[t] {
-				return t
-			}
-			k -= s.left[t]
+	for t := range s.drafted(w, n) {
+		if k -= s.left[t]; k < 0 {
+			return t
 		}
 	}
 	return nil
+}
+
+// drafted are the tasks that may be drawn, in an order that depends on the schedule alone.
+func (s *surw) drafted(w *World, n int) iter.Seq[*task] {
+	return func(yield func(*task) bool) {
+		if s.selective {
+			for _, t := range w.tasks {
+				if t.state < ended && !yield(t) {
+					return
+				}
+			}
+			return
+		}
+		for i := range n {
+			if t := w.candidate(i); t != nil && !yield(t) {
+				return
+			}
+		}
+	}
 }
 
 func (s *surw) draw(_ *World, n uint64) uint64 { return s.rng.draw(n) }

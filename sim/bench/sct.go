@@ -1,8 +1,10 @@
 package bench
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/millrace-dev/millrace/sim/testdata/sct"
 )
@@ -14,13 +16,15 @@ const (
 	fuzzerMean         = 50.0 // of rff on reorder_100
 )
 
+var errNoProgram = errors.New("no program has such a name")
+
 // SCTStrategies are the columns of the table: those that were published, and rff.
 func SCTStrategies() []string {
 	return []string{"random", "pct3", "pct10", "pos", "surw", "urw", "rff"}
 }
 
-// notAWalk is the program whose published random walk was another algorithm: its harness draws one lock for each execution
-// there and keeps threads from it while another one runs, so the walk is no control for it.
+// notAWalk is the program whose published rows are other algorithms: there the harness draws one lock for each execution and orders the
+// threads' operations on it by what the row is named after (for the walk: a thread keeps it), so that the walk is no control.
 const notAWalk = "Inspect_benchmarks/qsort_mt"
 
 // SCTRow is what one strategy did on one of the SCT programs, beside what was published.
@@ -31,10 +35,13 @@ type SCTRow struct {
 	Missed         string  `json:"missed,omitempty"`
 }
 
-// SCT runs trials of limit schedules of each program under each strategy.
-func SCT(trials, limit int, done func(program string)) ([]SCTRow, error) {
+// SCT runs trials of limit schedules of each program whose name contains filter under each strategy. It is an error when none does.
+func SCT(filter string, trials, limit int, done func(program string)) ([]SCTRow, error) {
 	var rows []SCTRow
 	for _, p := range sct.Programs() {
+		if !strings.Contains(p.Name, filter) {
+			continue
+		}
 		for i, strategy := range SCTStrategies() {
 			found, err := find(p.Name, p.Body, strategy, trials, limit)
 			if err != nil {
@@ -48,6 +55,9 @@ func SCT(trials, limit int, done func(program string)) ([]SCTRow, error) {
 			rows = append(rows, row)
 		}
 		done(p.Name)
+	}
+	if len(rows) == 0 {
+		return nil, fmt.Errorf("select SCT programs %q: %w", filter, errNoProgram)
 	}
 	return rows, nil
 }

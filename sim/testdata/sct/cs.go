@@ -19,11 +19,11 @@ func twoStage(writers, readers int) func(*sim.World) {
 			m.local(1)
 			x.unlock()
 		}
-		m.loop(writers, "write", func() {
+		joinWriters := m.pool(writers, "write", func() {
 			under(firstLock, func() { first.Store(1) })
 			under(secondLock, func() { second.Store(first.Load() + 1) })
 		})
-		m.loop(readers, "read", func() {
+		joinReaders := m.pool(readers, "read", func() {
 			t1, t2 := int64(0), int64(0)
 			m.local(2)
 			under(firstLock, func() {
@@ -33,6 +33,7 @@ func twoStage(writers, readers int) func(*sim.World) {
 				}
 			})
 			if t1 == 0 {
+				m.local(2)
 				return
 			}
 			under(secondLock, func() {
@@ -41,8 +42,10 @@ func twoStage(writers, readers int) func(*sim.World) {
 			})
 			m.local(2)
 			w.Require(t2 == t1+1, "twostage", "read %d, then %d", t1, t2)
+			m.local(2)
 		})
-		w.Join()
+		joinWriters()
+		joinReaders()
 	}
 }
 
@@ -51,16 +54,17 @@ func reorder(setters, checkers int) func(*sim.World) {
 	return func(w *sim.World) {
 		m := newMachine(w)
 		a, b := m.shared("a", 0), m.shared("b", 0)
-		m.loop(setters, "set", func() {
+		joinSetters := m.pool(setters, "set", func() {
 			a.Store(1)
 			b.Store(-1)
 		})
-		m.loop(checkers, "check", func() {
+		joinCheckers := m.pool(checkers, "check", func() {
 			neither := a.Load() == 0 && b.Load() == 0
 			both := !neither && a.Load() == 1 && b.Load() == -1
 			w.Require(neither || both, "reorder", "one of two stores is visible alone")
 		})
-		w.Join()
+		joinSetters()
+		joinCheckers()
 	}
 }
 
@@ -68,9 +72,7 @@ func reorder(setters, checkers int) func(*sim.World) {
 func stack(w *sim.World) {
 	const size = 10
 	m := newMachine(w)
-	// The harness hands a lock over to the thread that waits for it, where a plain mutex would let the other take it again.
-	mutex := sched.NewSemaphore(m.s, "m", 1)
-	top, flag := m.shared("top", 0), m.shared("flag", 0)
+	mutex, top, flag := m.mutex("m"), m.shared("top", 0), m.shared("flag", 0)
 	var slots [size]*sched.Int64
 	for i := range slots {
 		slots[i] = m.shared("arr", 0)
@@ -79,26 +81,27 @@ func stack(w *sim.World) {
 		m.local(1)
 		for i := range int64(size) {
 			m.local(1)
-			w.NoError(mutex.Acquire(nil, 1))
-			m.local(1)
+			mutex.lock()
 			f(i)
-			mutex.Release(1)
-			m.local(3)
+			mutex.unlock()
+			m.local(2)
 		}
+		m.local(1)
 	}
-	m.create("push", func() {
+	push := m.create("push", func() {
 		each(func(i int64) {
 			m.local(3)
 			w.Require(top.Load() != size, "overflow", "push onto a full stack")
+			m.local(4)
+			at := top.Load()
 			m.local(2)
-			slots[top.Load()].Store(i)
+			slots[at].Store(i)
 			add(top, 1)
 			m.local(2)
 			flag.Store(1)
 		})
 	})
-	m.local(1)
-	m.create("pop", func() {
+	pop := m.create("pop", func() {
 		each(func(int64) {
 			if flag.Load() == 0 {
 				return
@@ -106,12 +109,14 @@ func stack(w *sim.World) {
 			m.local(1)
 			w.Require(top.Load() != 0, "underflow", "pop from an empty stack")
 			add(top, -1)
+			m.local(2)
+			at := top.Load()
 			m.local(1)
-			slots[top.Load()].Load()
+			slots[at].Load()
 			m.local(2)
 		})
 	})
-	w.Join()
+	m.joinAll(push, pop)
 }
 
 // tokenRing: three threads copy a value around a ring; a fourth expects that it went around in order.
@@ -122,19 +127,18 @@ func tokenRing(w *sim.World) {
 	for i, v := range []int64{1, 2, 1} {
 		x[i], flag[i] = m.shared([]string{"x1", "x2", "x3"}[i], v), m.shared([]string{"flag1", "flag2", "flag3"}[i], 0)
 	}
-	step := func(i int, f func()) {
-		m.create("step", func() {
+	step := func(i int, f func()) *thread {
+		return m.create("step", func() {
 			mutex.lock()
 			f()
 			flag[i].Store(1)
 			mutex.unlock()
 		})
-		m.local(1)
 	}
-	step(0, func() { x[0].Store((x[2].Load() + 1) % 4) })
-	step(1, func() { x[1].Store(x[0].Load()) })
-	step(2, func() { x[2].Store(x[1].Load()) })
-	m.create("check", func() {
+	first := step(0, func() { x[0].Store((x[2].Load() + 1) % 4) })
+	second := step(1, func() { x[1].Store(x[0].Load()) })
+	third := step(2, func() { x[2].Store(x[1].Load()) })
+	check := m.create("check", func() {
 		mutex.lock()
 		if flag[0].Load() == 1 && flag[1].Load() == 1 && flag[2].Load() == 1 {
 			same := x[0].Load() == x[1].Load() && x[1].Load() == x[2].Load()
@@ -142,27 +146,30 @@ func tokenRing(w *sim.World) {
 		}
 		mutex.unlock()
 	})
-	w.Join()
+	m.joinAll(check, third, second, first)
 }
 
 // lazy: the thread that is created first expects to look before both others have added.
 func lazy(w *sim.World) {
 	m := newMachine(w)
 	mutex, data := m.mutex("mutex"), m.shared("data", 0)
-	m.create("look", func() {
+	look := m.create("look", func() {
 		mutex.lock()
 		w.Require(data.Load() < 3, "lazy", "both had added")
 		mutex.unlock()
-	})
-	for _, v := range []int64{2, 1} {
 		m.local(1)
-		m.create("add", func() {
+	})
+	adds := func(v int64) *thread {
+		return m.create("add", func() {
 			mutex.lock()
 			add(data, v)
 			mutex.unlock()
+			m.local(1)
 		})
 	}
-	w.Join()
+	two := adds(2)
+	one := adds(1)
+	m.joinAll(one, two, look)
 }
 
 // deadlock: two locks in both orders.
@@ -178,10 +185,9 @@ func deadlock(w *sim.World) {
 			first.unlock()
 		}
 	}
-	m.create("a then b", both(a, b, 1))
-	m.local(1)
-	m.create("b then a", both(b, a, -1))
-	w.Join()
+	one := m.create("a then b", both(a, b, 1))
+	two := m.create("b then a", both(b, a, -1))
+	m.joinAll(one, two)
 }
 
 // bluetooth: a driver is stopped between a request's look at the flag and its count.
@@ -189,23 +195,27 @@ func bluetooth(w *sim.World) {
 	m := newMachine(w)
 	mutex, pending := m.mutex("atomic"), m.shared("pendingIo", 1)
 	stopping, event, stopped := m.shared("stoppingFlag", 0), m.shared("stoppingEvent", 0), m.shared("stopped", 0)
-	change := func(v int64) int64 {
-		mutex.lock()
-		m.local(2)
-		add(pending, v)
+	change := func(v int64) {
 		m.local(1)
 		now := pending.Load()
-		mutex.unlock()
-		return now
+		m.local(1)
+		pending.Store(now + v)
 	}
 	decrement := func() {
 		m.local(2)
-		if change(-1) == 0 {
-			m.local(2)
+		mutex.lock()
+		change(-1)
+		m.local(1)
+		left := pending.Load()
+		m.local(1)
+		mutex.unlock()
+		m.local(1)
+		if left == 0 {
+			m.local(1)
 			event.Store(1)
 		}
 	}
-	m.create("stop", func() {
+	stop := m.create("stop", func() {
 		m.local(3)
 		stopping.Store(1)
 		decrement()
@@ -214,17 +224,20 @@ func bluetooth(w *sim.World) {
 			stopped.Store(1)
 		}
 	})
-	m.local(1)
-	m.create("add", func() {
+	request := m.create("add", func() {
 		m.local(3)
 		if stopping.Load() == 0 {
+			mutex.lock()
 			change(1)
-			m.local(3)
+			mutex.unlock()
+			m.local(4)
 			w.Require(stopped.Load() == 0, "bluetooth", "the driver works after it was stopped")
+		} else {
+			m.local(4)
 		}
 		decrement()
 	})
-	w.Join()
+	m.joinAll(request, stop)
 }
 
 // account: the check that is created first assumes that the deposit was a withdrawal.
@@ -232,27 +245,28 @@ func account(w *sim.World) {
 	m := newMachine(w)
 	mutex, balance := m.mutex("m"), m.shared("balance", 1)
 	deposited, withdrawn := m.shared("deposit_done", 0), m.shared("withdraw_done", 0)
-	m.create("check", func() {
+	check := m.create("check", func() {
 		mutex.lock()
 		if deposited.Load() == 1 && withdrawn.Load() == 1 {
+			now := balance.Load()
 			m.local(3)
-			w.Require(balance.Load() == 1-2-4, "account", "the balance is %d", balance.Peek())
+			w.Require(now == 1-2-4, "account", "the balance is %d", now)
 		}
 		mutex.unlock()
 	})
-	move := func(name string, v int64, done *sched.Int64) {
-		m.local(1)
-		m.create(name, func() {
+	move := func(name string, v int64, done *sched.Int64) *thread {
+		return m.create(name, func() {
 			mutex.lock()
+			now := balance.Load()
 			m.local(1)
-			add(balance, v)
+			balance.Store(now + v)
 			done.Store(1)
 			mutex.unlock()
 		})
 	}
-	move("deposit", 2, deposited)
-	move("withdraw", -4, withdrawn)
-	w.Join()
+	deposit := move("deposit", 2, deposited)
+	withdraw := move("withdraw", -4, withdrawn)
+	m.joinAll(withdraw, deposit, check)
 }
 
 // wrongLock: some increment under another lock than the one that checks.
@@ -269,7 +283,7 @@ func wrongLock(others int) func(*sim.World) {
 			x.unlock()
 			m.local(1)
 		}
-		m.loop(1, "right", func() {
+		joinRight := m.pool(1, "right", func() {
 			locked(right, func() {
 				x := data.Load()
 				m.local(1)
@@ -279,7 +293,8 @@ func wrongLock(others int) func(*sim.World) {
 				w.Require(now == x+1, "wronglock", "%d is followed by %d", x, now)
 			})
 		})
-		m.loop(others, "wrong", func() { locked(wrong, func() { add(data, 1) }) })
-		w.Join()
+		joinWrong := m.pool(others, "wrong", func() { locked(wrong, func() { add(data, 1) }) })
+		joinRight()
+		joinWrong()
 	}
 }

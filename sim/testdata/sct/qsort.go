@@ -12,9 +12,8 @@ const (
 	term
 )
 
-// sortWorkers and forkElements are what the original is started with: four threads, parts of more than four elements are farmed out. Comparing
-// and swapping count the elements only, and no locals: with them an execution would be ten times as long, and the published random
-// walk is no control here (sim/bench says why).
+// sortWorkers and forkElements are what the published runs start it with: four threads, parts of more than four elements are farmed
+// out.
 const (
 	sortWorkers  = 4
 	forkElements = 4
@@ -38,7 +37,7 @@ type sorter struct {
 type sortWorker struct {
 	state, from, n *sched.Int64
 	mutex          *mutex
-	changed        sched.Cond
+	changed        *cond
 }
 
 func quickSort(w *sim.World) {
@@ -49,146 +48,172 @@ func quickSort(w *sim.World) {
 	}
 	for range sortWorkers {
 		q := &sortWorker{state: m.shared("st", idle), from: m.shared("a", 0), n: m.shared("n", 0), mutex: m.mutex("mtx_st")}
-		q.changed = sched.NewCond(m.s, "cond_st", &q.mutex.Mutex)
+		q.changed = q.mutex.cond()
 		s.pool = append(s.pool, q)
 	}
+	var threads []*thread
+	m.local(1)
 	for _, q := range s.pool {
 		m.local(10)
-		m.create("sort", func() { s.run(w, q) })
-		m.local(4)
+		threads = append(threads, m.create("sort", func() { s.run(w, q) }))
+		m.local(2)
 	}
 	first := s.pool[0]
-	m.local(8)
-	first.mutex.lock()
-	first.from.Store(0)
-	first.n.Store(int64(len(s.elems)))
-	first.state.Store(work)
-	add(s.waiting, -1)
-	m.local(4)
-	first.changed.Signal()
-	first.mutex.unlock()
-	w.Join()
+	m.local(20)
+	s.locked(first.mutex, func() {
+		m.local(2)
+		first.from.Store(0)
+		m.local(2)
+		first.n.Store(int64(len(s.elems)))
+		m.local(1)
+		first.state.Store(work)
+		m.local(1)
+		add(s.waiting, -1)
+		s.signal(first)
+	})
+	m.local(1)
+	for _, t := range threads {
+		m.local(8)
+		t.join()
+		m.local(7)
+	}
 	for i := 1; i < len(s.elems); i++ {
 		w.Require(s.elems[i-1].Peek() <= s.elems[i].Peek(), "qsort", "element %d is larger than the next", i-1)
 	}
 }
 
+// locked runs f with a lock. Every call of the thread library loads its argument and stores its result.
+func (s *sorter) locked(x *mutex, f func()) {
+	s.lock(x)
+	f()
+	s.unlock(x)
+}
+
+func (s *sorter) lock(x *mutex) {
+	s.m.local(1)
+	x.lock()
+	s.m.local(1)
+}
+
+func (s *sorter) unlock(x *mutex) {
+	s.m.local(1)
+	x.unlock()
+	s.m.local(1)
+}
+
+func (s *sorter) signal(q *sortWorker) {
+	s.m.local(1)
+	q.changed.signal()
+	s.m.local(1)
+}
+
 // run waits for parts and sorts them. The last one to become idle ends the others.
 func (s *sorter) run(w *sim.World, q *sortWorker) {
 	m := s.m
-	m.local(6)
+	m.local(8)
 	for range len(s.elems) * sortWorkers { // never so often
-		q.mutex.lock()
-		for m.local(1); q.state.Load() == idle; m.local(2) {
-			q.changed.Wait()
-		}
-		m.local(2)
-		q.mutex.unlock()
-		m.local(2)
+		s.locked(q.mutex, func() {
+			for m.local(1); q.state.Load() == idle; m.local(1) {
+				m.local(2)
+				q.changed.wait()
+				m.local(1)
+			}
+		})
+		m.local(1)
 		if q.state.Load() == term {
+			m.local(2)
 			return
 		}
+		m.local(1)
 		w.Require(q.state.Load() == work, "qsort-state", "a worker is in state %d", q.state.Peek())
-		m.local(10)
-		s.sort(q, q.from.Load(), q.n.Load())
-		s.alloc.lock()
-		m.local(2)
+		s.part(q)
+		s.lock(s.alloc)
+		m.local(1)
 		q.state.Store(idle)
+		m.local(1)
 		add(s.waiting, 1)
-		m.local(3)
-		if s.waiting.Load() == sortWorkers {
+		m.local(1)
+		last := s.waiting.Load() == sortWorkers
+		m.local(2)
+		if last {
 			s.end(q)
-			s.alloc.unlock()
+		}
+		s.unlock(s.alloc)
+		if last {
+			m.local(2)
 			return
 		}
-		s.alloc.unlock()
 	}
 }
 
 func (s *sorter) end(q *sortWorker) {
+	s.m.local(1)
 	for _, other := range s.pool {
-		s.m.local(6)
-		if other == q {
-			continue
+		s.m.local(9)
+		if other != q {
+			s.locked(other.mutex, func() {
+				s.m.local(1)
+				other.state.Store(term)
+				s.signal(other)
+			})
 		}
-		other.mutex.lock()
-		other.state.Store(term)
 		s.m.local(2)
-		other.changed.Signal()
-		other.mutex.unlock()
 	}
+	s.m.local(3)
 }
 
 // allocate finds an idle worker and returns it locked, or nil.
 func (s *sorter) allocate() *sortWorker {
-	s.m.local(2)
-	s.alloc.lock()
+	m := s.m
+	m.local(1)
+	s.lock(s.alloc)
+	m.local(1)
 	for _, q := range s.pool {
-		s.m.local(6)
+		m.local(6)
 		if q.state.Load() != idle {
+			m.local(2)
 			continue
 		}
+		m.local(1)
 		add(s.waiting, -1)
-		s.m.local(3)
+		m.local(3)
 		q.state.Store(work)
-		s.m.local(3)
-		q.mutex.lock()
-		s.alloc.unlock()
+		m.local(2)
+		s.lock(q.mutex)
+		s.unlock(s.alloc)
+		m.local(5)
 		return q
 	}
-	s.alloc.unlock()
+	m.local(3)
+	s.unlock(s.alloc)
+	m.local(2)
 	return nil
 }
 
-func (s *sorter) compare(i, j int64) int64 {
-	x, y := s.elems[i].Load(), s.elems[j].Load()
-	return x - y
-}
-
-func (s *sorter) swap(i, j int64) {
-	x, y := s.elems[i].Load(), s.elems[j].Load()
-	s.elems[i].Store(y)
-	s.elems[j].Store(x)
-}
-
-func (s *sorter) insertion(a, n int64) {
-	for i := a + 1; i < a+n; i++ {
-		for j := i; j > a && s.compare(j-1, j) > 0; j-- {
-			s.swap(j, j-1)
-		}
-	}
-}
-
-func (s *sorter) median(a, b, c int64) int64 {
-	if s.compare(a, b) < 0 {
-		if s.compare(b, c) < 0 {
-			return b
-		}
-		if s.compare(a, c) < 0 {
-			return c
-		}
-		return a
-	}
-	if s.compare(b, c) > 0 {
-		return b
-	}
-	if s.compare(a, c) < 0 {
-		return a
-	}
-	return c
+// part sorts what q was told to.
+func (s *sorter) part(q *sortWorker) {
+	s.m.local(18)
+	a := q.from.Load()
+	s.m.local(2)
+	n := q.n.Load()
+	s.m.local(1)
+	s.sort(q, a, n)
 }
 
 // sort is Bentley and McIlroy's quicksort, which farms out its left part where it can.
 func (s *sorter) sort(q *sortWorker, a, n int64) {
-	for n >= 7 {
+	for s.m.local(2); n >= 7; s.m.local(2) {
 		left, right, swapped := s.partition(a, n)
 		if !swapped {
 			break
 		}
+		s.m.local(6)
 		s.left(q, a, left, left > forkElements && right > forkElements)
+		s.m.local(1)
 		if right == 0 {
 			return
 		}
+		s.m.local(5)
 		a, n = a+n-right, right
 	}
 	s.insertion(a, n)
@@ -198,75 +223,21 @@ func (s *sorter) sort(q *sortWorker, a, n int64) {
 func (s *sorter) left(q *sortWorker, a, n int64, farm bool) {
 	if farm {
 		if other := s.allocate(); other != nil {
-			s.m.local(2)
+			s.m.local(3)
 			other.from.Store(a)
-			other.n.Store(n)
 			s.m.local(2)
-			other.changed.Signal()
-			other.mutex.unlock()
+			other.n.Store(n)
+			s.signal(other)
+			s.unlock(other.mutex)
 			return
 		}
 	}
+	s.m.local(1)
 	if n > 0 {
+		s.m.local(2)
 		q.from.Store(a)
+		s.m.local(2)
 		q.n.Store(n)
-		s.m.local(10)
-		s.sort(q, a, n)
-	}
-}
-
-// partition moves what is smaller than a pivot to the left and what is larger to the right, and returns how many.
-func (s *sorter) partition(a, n int64) (left, right int64, swapped bool) {
-	middle := a + n/2
-	if n > 7 {
-		middle = s.median(a, middle, a+n-1)
-	}
-	s.swap(a, middle)
-	pa, pb, pc, pd := a+1, a+1, a+n-1, a+n-1
-	for {
-		for pb <= pc {
-			r := s.compare(pb, a)
-			if r > 0 {
-				break
-			}
-			if r == 0 {
-				swapped = true
-				s.swap(pa, pb)
-				pa++
-			}
-			pb++
-		}
-		for pb <= pc {
-			r := s.compare(pc, a)
-			if r < 0 {
-				break
-			}
-			if r == 0 {
-				swapped = true
-				s.swap(pc, pd)
-				pd--
-			}
-			pc--
-		}
-		if pb > pc {
-			break
-		}
-		s.swap(pb, pc)
-		swapped = true
-		pb++
-		pc--
-	}
-	if !swapped {
-		return 0, 0, false
-	}
-	s.exchange(a, pb, min(pa-a, pb-pa))
-	s.exchange(pb, a+n, min(pd-pc, a+n-pd-1))
-	return pb - pa, pd - pc, true
-}
-
-// exchange swaps the n elements from i on with the n before end.
-func (s *sorter) exchange(i, end, n int64) {
-	for k := range n {
-		s.swap(i+k, end-n+k)
+		s.part(q)
 	}
 }
