@@ -27,7 +27,8 @@ import (
 //	D1  An answer "committed" is given only for a step whose record exists and is durable.
 //	D2  An answer "failed" is given only for a step that never took and never will take effect.
 //	D3  At most one transaction is undecided; the fence is the only other one sent meanwhile.
-//	D4  At most one decided record is kept per owner.
+//	D4  At most one decided record is kept per owner, here and in the store.
+//	D5  It sends the steps of its owner only: nobody else's are among those that it may have undecided.
 //
 //	Orders         fence (synced) → read the row → read the record → answer. With the record read first, a step that
 //	               lands in between is called failed; with the fence last, one that lands after it.

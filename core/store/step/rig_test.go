@@ -101,7 +101,21 @@ func (r *rig) atomic() error {
 			return sched.Broken("L6.I1", "the snapshot has %q, the %s %q", want, name, got)
 		}
 	}
+	if err := recordsKept(d); err != nil {
+		return err
+	}
 	return waitsAgree(d, in)
+}
+
+// recordsKept judges D4 where the records are: each step forgets its owner's last one.
+func recordsKept(d step.Dump) error {
+	kept := map[store.Owner]int{}
+	for _, x := range d.Records {
+		if kept[x.Owner]++; kept[x.Owner] > 1 {
+			return sched.Broken("L6.D4", "the store keeps %d records of %v: %v", kept[x.Owner], x.Owner, d.Records)
+		}
+	}
+	return nil
 }
 
 func waitsAgree(d step.Dump, in store.Instance) error {

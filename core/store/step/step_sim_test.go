@@ -1,12 +1,15 @@
 package step_test
 
 import (
+	"errors"
 	"testing"
 	"time"
 
 	"github.com/millrace-dev/millrace/core/claim"
+	"github.com/millrace-dev/millrace/core/sched"
 	"github.com/millrace-dev/millrace/core/store"
 	"github.com/millrace-dev/millrace/core/store/memory"
+	"github.com/millrace-dev/millrace/core/store/step"
 	"github.com/millrace-dev/millrace/sim"
 	spec "github.com/millrace-dev/millrace/tla/step"
 )
@@ -100,5 +103,48 @@ func TestSimL6HaltLeavesUndecided(t *testing.T) {
 			}
 		})
 		w.Finally(r.judge)
+	})
+}
+
+// The scope ends before the decision: the step stays undecided, whatever became of it, and its committer sends no other.
+func TestSimL6UndecidedSendsNoOther(t *testing.T) {
+	sim.Check(t, "L6/undecided-sends-no-other", func(w *sim.World) {
+		r := newRig(w, memory.Options{Lose: 1, Budget: 4, Scope: w.Scope(), Only: []string{"commit", "release", "head", "recorded"}, Refuse: 2})
+		patience := w.Scope().Child("patience")
+		w.Go("impatience", func() { patience.Cancel(nil) })
+		w.Go("lane", func() {
+			l := r.lane(1)
+			err := l.advance(patience, cause(1, 0), nil)
+			undecided := err != nil && !store.Definite(err)
+			r.refused(err, nil, store.ErrFenced, store.ErrUnavailable, step.ErrUndecided, sched.ErrCanceled)
+			err = l.hear(cause(1, 1), l.committer.Commit(w.Scope(), r.spawning(cause(1, 1), 0, l.me)))
+			w.Require(errors.Is(err, step.ErrUndecided) == undecided, "L6.D3", "after a step that is undecided, %t, another one: %v", undecided, err)
+		})
+		w.Finally(func() {
+			patience.Close()
+			r.judge()
+		})
+	})
+}
+
+// A committer sends the steps of its owner and of nobody who shares a part of its name.
+func TestSimL6CommitterIsOneOwners(t *testing.T) {
+	sim.Check(t, "L6/committer-is-one-owners", func(w *sim.World) {
+		r := newRig(w, memory.Options{})
+		l := r.lane(1)
+		other := l.me
+		[]func(){
+			func() { other.Replica = "b" },
+			func() { other.Lane++ },
+			func() { other.Incarnation++ },
+		}[w.Choose("differs in", 3)]()
+		head, _, err := r.st.Head(w.Scope(), instance)
+		w.NoError(err)
+		held, _, err := r.st.Take(w.Scope(), instance, head.Epoch, other)
+		w.NoError(err)
+		in, _, err := r.st.Load(w.Scope(), held)
+		w.NoError(err)
+		err = l.committer.Commit(w.Scope(), l.fill(&store.Step{Cause: "theirs", Claim: held}, in))
+		w.Require(errors.Is(err, store.ErrInvalid), "L6.D5", "%v committed a step of %v: %v", l.me, other, err)
 	})
 }
