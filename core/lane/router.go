@@ -72,7 +72,7 @@ func (o Options) withDefaults() Options {
 //	Waits          in the caller's task only: for room in a full queue and for the reply, until its scope ends.
 //	Hot path       one read-modify-write and at most looks loads an arrival, one hash of the id a hop.
 //
-// Spec tla/lane/Lane.tla · Checks TestSimL2*, TestExhaustL2*, TestTraceL2* · Mutants L2.*
+// Spec tla/lane/Lane.tla · Model models/router.go · Checks TestSimL2*, TestExhaustL2*, TestModelL2*, TestTraceL2* · Mutants L2.*
 type Router[Q, R any] struct {
 	s        sched.Scheduler
 	lanes    []*Lane[Q, R]
