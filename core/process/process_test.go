@@ -47,6 +47,7 @@ func readings(t *testing.T) *record.Schema {
 // start runs a processor with a condition and assignments, each of which may be missing.
 func start(t *testing.T, where string, assign ...record.Assignment) *rig {
 	t.Helper()
+	mem := watchMemory(t)
 	var s sched.Scheduler
 	r := &rig{t: t, scope: s.NewScope("test"), in: relay.New[*record.Batch](s, "in"), out: relay.New[*record.Batch](s, "out")}
 	o := process.Options{Name: "p", Rejected: func(_ string, b *record.Batch, rows []*record.Rejection) error {
@@ -80,12 +81,35 @@ func start(t *testing.T, where string, assign ...record.Assignment) *rig {
 		t.Fatal(err)
 	}
 	s.Go(r.scope, "processor", func() { p.Run(r.scope) })
-	t.Cleanup(r.scope.Close)
+	t.Cleanup(func() {
+		r.scope.Close()
+		r.after.Discard(errDisk)
+		mem.AssertSize(t, 0)
+	})
 	return r
+}
+
+// watchMemory makes the tests of a rig fail that do not give back every batch.
+func watchMemory(t *testing.T) *memory.CheckedAllocator {
+	before := memory.DefaultAllocator
+	mem := memory.NewCheckedAllocator(memory.NewGoAllocator())
+	memory.DefaultAllocator = mem
+	t.Cleanup(func() { memory.DefaultAllocator = before })
+	return mem
 }
 
 // send publishes a batch of values with the ids d/10, d/11, … and returns its outcome, to be waited for.
 func (r *rig) send(values ...int) func() error {
+	r.t.Helper()
+	reply := r.publish(nil, values...)
+	return func() error {
+		o, err := reply.Wait(r.scope)
+		return errors.Join(err, o.Err)
+	}
+}
+
+// publish is send with a unit.
+func (r *rig) publish(unit relay.Unit, values ...int) *ack.Reply {
 	r.t.Helper()
 	d, err := record.NewDecoder(readings(r.t), memory.DefaultAllocator, record.Options{})
 	if err != nil {
@@ -103,14 +127,12 @@ func (r *rig) send(values ...int) func() error {
 	root := ack.New(sched.Scheduler{}, reply)
 	b := d.Flush()
 	defer b.Release()
-	if err := r.in.Publish(r.scope, root, relay.Batch[*record.Batch]{Rows: b, IDs: relay.LineIDs("d", lines)}); err != nil {
+	err = r.in.Publish(r.scope, root, relay.Batch[*record.Batch]{Rows: b, IDs: relay.LineIDs("d", lines), Unit: unit})
+	if err != nil && !errors.Is(err, relay.ErrRemoved) { // that is in the outcome, too
 		r.t.Fatal(err)
 	}
 	root.Ack()
-	return func() error {
-		o, err := reply.Wait(r.scope)
-		return errors.Join(err, o.Err)
-	}
+	return reply
 }
 
 // receive takes what came out and acknowledges it. Each row stands beside its id.
@@ -203,6 +225,57 @@ func TestUnrecordedRejectionFailsTheDelivery(t *testing.T) {
 	}
 	if n, _ := r.after.Queued(); n != 0 {
 		t.Errorf("%d batches were handed on", n)
+	}
+}
+
+// Also when nothing is left to hand on.
+func TestUnrecordedRejectionOfEveryRowFailsTheDelivery(t *testing.T) {
+	for name, r := range map[string]*rig{
+		"by the condition":  start(t, "10 / row.value > 0"),
+		"by the projection": start(t, "", record.Assignment{Field: "share", Text: "60 / row.value"}),
+	} {
+		r.keep = errDisk
+		if err := r.send(0, 0)(); !errors.Is(err, errDisk) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+type unit struct{ relay.Unit }
+
+// What is left of a batch commits with the unit of the whole: a sink behind stages into it.
+func TestBatchKeepsItsUnit(t *testing.T) {
+	for name, r := range map[string]*rig{
+		"a condition":  start(t, "row.value > 1"),
+		"a projection": start(t, "", record.Assignment{Field: "share", Text: "60 / row.value"}),
+	} {
+		mine := &unit{}
+		reply := r.publish(mine, 1, 2)
+		d, err := r.after.Receive(r.scope, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d.Unit != mine {
+			t.Errorf("%s: the batch came out with the unit %v", name, d.Unit)
+		}
+		d.Rows.Release()
+		d.Share.Ack()
+		if o, err := reply.Wait(r.scope); err != nil || o.Err != nil {
+			t.Errorf("%s: %v, %v", name, o.Err, err)
+		}
+	}
+}
+
+// Who publishes to a processor that has stopped is told so: nobody will take the batch.
+func TestStoppedProcessorRefusesWhatComesLater(t *testing.T) {
+	r := start(t, "row.value > 0")
+	r.scope.Cancel(errDisk)
+	r.scope.Close()
+	late := sched.Scheduler{}.NewScope("late")
+	defer late.Close()
+	r.scope = late
+	if o, decided := r.publish(nil, 1).Get(); !decided || !errors.Is(o.Err, relay.ErrRemoved) {
+		t.Errorf("decided %t, %v", decided, o.Err)
 	}
 }
 

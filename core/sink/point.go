@@ -89,13 +89,16 @@ func (o Options) Validate() error {
 //	I4  an acknowledged row is in the durable file, within the committed length, exactly once.
 //	I5  a unit that was refused left nothing in a file and no row in the store; its rows may be sent again.
 //	I6  a fenced point settles nothing positively any more.
+//	I7  every unit is settled once, every delivery of a file sink is ended once, and rows are released after their last use.
 //
 //	Orders        data written → files synced → commit durable → units settled.
 //	Waits         the point's task for units, then for its files and the store, none of which waits for it.
 //
-// Checks TestSimG6Crash*, TestSimG6Point* · Mutants G6.acknowledge-before-commit, G6.skip-truncate, G6.skip-fsync,
+// Model models/ledger.go · Checks TestSimG6Crash*, TestSimG6Point*, TestSimG6FileSinks*, TestExhaustG6*, TestModelG6Point,
+// TestModelG6Groups* · Mutants G6.acknowledge-before-commit, G6.skip-truncate, G6.skip-fsync,
 // G6.commit-before-write, G6.adopt-after-write, G6.unknown-is-failure, G6.keep-refused-data,
-// G6.undo-first-file
+// G6.undo-first-file, G6.sync-first-file, G6.sync-error-undone, G6.open-not-cut, G6.lengths-not-advanced-on-empty-rows,
+// G6.pieces-newest-first, G6.stage-load-store, G6.group-drops-last, G6.group-rows-bound
 type Point struct {
 	s      sched.Scheduler
 	store  Store

@@ -65,6 +65,7 @@ func (o *outside) life() {
 	o.w.Own(p)
 	err := p.Open(scope)
 	o.w.Require(err == nil, "G6.I4", "%v", err)
+	o.clean("the files were opened")
 	s.Go(scope, "point", func() {
 		if err := p.Run(scope); err != nil {
 			o.w.Require(errors.Is(err, sink.ErrFenced), "G6.run", "%v", err)
@@ -99,7 +100,7 @@ func (o *outside) send(scope *sched.Scope, p *sink.Point, id int) {
 		return
 	}
 	reply := newSettled(o.w.Scheduler())
-	reply.refused = o.clean
+	reply.refused = func() { o.clean("a unit was refused") }
 	u := p.NewUnit([]store.Row{{Space: "keys", Key: key}}, reply)
 	u.Stage(0, line(id))
 	u.Stage(1, line(id))
@@ -111,8 +112,9 @@ func (o *outside) send(scope *sched.Scope, p *sink.Point, id int) {
 	}
 }
 
-// clean is I5: when a unit is refused, each file is as long as its committed length says, and a reader sees nothing of the unit.
-func (o *outside) clean() {
+// clean is I5: when a unit is refused, each file is as long as its committed length says, and a reader sees nothing of the
+// unit; so is it when the files were opened.
+func (o *outside) clean(when string) {
 	var d step.Dump
 	o.w.NoError(o.engine.Peek(func(v step.View) (err error) {
 		d, err = step.Inspect(v)
@@ -126,7 +128,7 @@ func (o *outside) clean() {
 	}
 	for _, file := range files {
 		n := len(o.disk.Content(file))
-		o.w.Require(n == committed[file], "G6.I5", "a unit was refused, and %s has %d bytes, %d of them committed", file, n, committed[file])
+		o.w.Require(n == committed[file], "G6.I5", "%s, and %s has %d bytes, %d of them committed", when, file, n, committed[file])
 	}
 }
 
@@ -200,9 +202,11 @@ func (o *outside) tolerant() {
 	s := o.w.Scheduler()
 	scope := s.NewScope("node")
 	p := sink.NewPoint(s, o.store, &o.disk, sink.Options{Files: files})
-	if p.Open(scope) != nil {
+	if err := p.Open(scope); err != nil {
+		o.w.Require(!errors.Is(err, sink.ErrShort), "G6.I4", "%v", err)
 		return
 	}
+	o.clean("the files were opened")
 	s.Go(scope, "point", func() {
 		if err := p.Run(scope); err != nil {
 			o.w.Require(errors.Is(err, sink.ErrFenced), "G6.run", "%v", err)

@@ -27,6 +27,7 @@ type crashFile struct {
 	name    string
 	durable []byte
 	changes []change
+	broken  bool // a sync failed since the file was opened: later ones make nothing durable
 }
 
 // change is a write of data at offset, or a truncation to size.
@@ -44,6 +45,7 @@ func (c *Crashable) Open(name string) (File, error) {
 	if c.files[name] == nil {
 		c.files[name] = &crashFile{fs: c, name: name}
 	}
+	c.files[name].broken = false
 	return c.files[name], nil
 }
 
@@ -126,7 +128,11 @@ func (f *crashFile) WriteAt(data []byte, offset int64) (int, error) {
 
 func (f *crashFile) Sync() error {
 	if err := f.fails("sync"); err != nil {
+		f.broken = true
 		return err
+	}
+	if f.broken {
+		return nil // the worst that File allows
 	}
 	f.durable, f.changes = f.content(), nil
 	return nil

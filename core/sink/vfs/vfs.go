@@ -21,7 +21,8 @@ type FS interface {
 type File interface {
 	// WriteAt writes all of data at offset, or returns an error after it may have written a part.
 	WriteAt(data []byte, offset int64) (int, error)
-	// Sync makes everything durable that was written and truncated. After an error nobody knows what is.
+	// Sync makes everything durable that was written and truncated. After an error nobody knows what is, and until the file
+	// is opened anew a later success says nothing: the system may have dropped what it could not write.
 	Sync() error
 	// Truncate sets the size.
 	Truncate(size int64) error

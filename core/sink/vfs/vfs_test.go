@@ -124,3 +124,42 @@ func TestInjectedFailures(t *testing.T) {
 		t.Fatalf("%q, %v", fs.Content("a"), err)
 	}
 }
+
+// A file system may report success after a failed sync and have dropped the data. The simulated one always does, until the
+// file is opened anew.
+func TestSyncAfterAFailedOneMakesNothingDurable(t *testing.T) {
+	failing := true
+	fs := vfs.Crashable{Fail: func(op, _ string) bool { return failing && op == "sync" }}
+	lose := func(string, int) int { return 0 }
+	f, err := fs.Open("a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(text string) {
+		t.Helper()
+		if _, err := f.WriteAt([]byte(text), 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("lost")
+	if err := f.Sync(); !errors.Is(err, vfs.ErrInjected) {
+		t.Fatal(err)
+	}
+	failing = false
+	if err := f.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	if fs.Crash(lose); len(fs.Content("a")) > 0 {
+		t.Fatalf("after the crash: %q", fs.Content("a"))
+	}
+	if f, err = fs.Open("a"); err != nil {
+		t.Fatal(err)
+	}
+	write("kept")
+	if err := f.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	if fs.Crash(lose); string(fs.Content("a")) != "kept" {
+		t.Fatalf("opened anew: %q", fs.Content("a"))
+	}
+}
