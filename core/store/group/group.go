@@ -32,7 +32,7 @@ import (
 //	               a step, and for the store.
 //	Hot path       Two channel operations a step.
 //
-// Spec: none; what each member is told is judged by the checks · Checks TestSimS3* · Mutants S3.*
+// Spec tla/group/Group.tla · Checks TestSimS3*, TestTraceS3* · Mutants S3.*
 type Store struct {
 	store.Store
 	s       sched.Scheduler
@@ -101,7 +101,7 @@ func New(s sched.Scheduler, scope *sched.Scope, o Options, st store.Store) (*Sto
 	}
 	s.Own("S3", g, nil)
 	for i := range o.Leaders {
-		s.Go(scope, fmt.Sprintf("group leader %d", i), g.lead)
+		s.Go(scope, fmt.Sprintf("group leader %d", i), func() { g.lead(i) })
 	}
 	return g, nil
 }
@@ -124,6 +124,7 @@ func (g *Store) Commit(scope *sched.Scope, st *store.Step) (store.Ticket, error)
 	case 2:
 		return 0, fmt.Errorf("commit %s of %v: %w", st.Cause, st.Claim, scope.Err())
 	}
+	g.emit("Commit", st)
 	got := sched.Select2(m.answer.OnReceive(), g.closing.Done())
 	if got.Index == 1 {
 		// A leader may have it still.
@@ -135,8 +136,8 @@ func (g *Store) Commit(scope *sched.Scope, st *store.Step) (store.Ticket, error)
 	return got.A.ticket, nil
 }
 
-// lead takes what waits, again and again.
-func (g *Store) lead() {
+// lead is the task of one leader: it takes what waits, again and again.
+func (g *Store) lead(leader int) {
 	var kept []*member // of an instance that the group before had a step of
 	for {
 		group := kept
@@ -155,7 +156,7 @@ func (g *Store) lead() {
 			group = append(group, m)
 		}
 		group, kept = apart(group)
-		g.commit(group)
+		g.commit(leader, group)
 	}
 }
 
@@ -174,9 +175,13 @@ func apart(all []*member) (group, kept []*member) {
 }
 
 // commit sends a group, and tells each member its outcome.
-func (g *Store) commit(group []*member) {
+func (g *Store) commit(leader int, group []*member) {
+	if g.s.Traced() {
+		g.s.Emit(g, "Gather", leader, steps(group))
+	}
 	if len(group) > 1 {
 		ticket, err := g.together(group)
+		g.outcome("RolledBack", leader, err)
 		if err == nil || !store.Definite(err) {
 			for _, m := range group {
 				m.answer.Send(answer{ticket, err})
@@ -185,16 +190,44 @@ func (g *Store) commit(group []*member) {
 		}
 	}
 	for _, m := range group {
+		if g.s.Traced() {
+			g.s.Emit(g, "Alone", leader, m.step)
+		}
 		ticket, err := g.Store.Commit(nil, m.step)
+		g.outcome("Failed", leader, err)
 		m.answer.Send(answer{ticket, err})
 	}
 }
 
 // together sends the steps of a group as one transaction.
 func (g *Store) together(group []*member) (store.Ticket, error) {
-	steps := make([]*store.Step, 0, len(group))
+	return g.groups.CommitAll(nil, steps(group))
+}
+
+func steps(group []*member) []*store.Step {
+	all := make([]*store.Step, 0, len(group))
 	for _, m := range group {
-		steps = append(steps, m.step)
+		all = append(all, m.step)
 	}
-	return g.groups.CommitAll(nil, steps)
+	return all
+}
+
+// emit reports an action of the specification on one step.
+func (g *Store) emit(action string, st *store.Step) {
+	if g.s.Traced() {
+		g.s.Emit(g, action, st)
+	}
+}
+
+// outcome reports what a leader learned of the transaction that it sent.
+func (g *Store) outcome(refused string, leader int, err error) {
+	switch {
+	case !g.s.Traced():
+	case err == nil:
+		g.s.Emit(g, "Committed", leader)
+	case store.Definite(err):
+		g.s.Emit(g, refused, leader)
+	default:
+		g.s.Emit(g, "Unknown", leader)
+	}
 }

@@ -18,47 +18,54 @@ import (
 
 // Three lanes commit through groups while answers get lost, land late or never, and a sweep is early. Each lane is told the truth
 // about each of its steps.
+func everyMemberIsToldTheTruth(w *sim.World) {
+	r := newRig(w, 3, memory.Options{
+		Lose: 2, Refuse: 6, Budget: 5, Latency: 20 * time.Millisecond, Scope: w.Scope(), Only: []string{"commit", "release", "head", "recorded"},
+	})
+	for n := range 3 {
+		w.Go("lane", func() {
+			l := r.lane(n)
+			for i := range 2 {
+				cause := fmt.Sprintf("step%d.%d", n, i)
+				r.expect(l.advance(cause, cause), claim.ErrClaimed, store.ErrFenced, store.ErrUnavailable)
+			}
+		})
+	}
+	w.Go("sweep", func() {
+		_, err := claim.Sweep(w.Scheduler(), w.Scope(), r.group, w.Scheduler().Now().Add(time.Second))
+		r.expect(err, store.ErrUnavailable, store.ErrUnknown)
+	})
+}
+
 func TestSimS3EveryMemberIsToldTheTruth(t *testing.T) {
-	sim.Check(t, "S3/every-member-is-told-the-truth", func(w *sim.World) {
-		r := newRig(w, 3, memory.Options{
-			Lose: 2, Refuse: 6, Budget: 5, Latency: 20 * time.Millisecond, Scope: w.Scope(), Only: []string{"commit", "release", "head", "recorded"},
-		})
-		for n := range 3 {
-			w.Go("lane", func() {
-				l := r.lane(n)
-				for i := range 2 {
-					cause := fmt.Sprintf("step%d.%d", n, i)
-					r.expect(l.advance(cause, cause), claim.ErrClaimed, store.ErrFenced, store.ErrUnavailable)
-				}
-			})
-		}
-		w.Go("sweep", func() {
-			_, err := claim.Sweep(w.Scheduler(), w.Scope(), r.group, w.Scheduler().Now().Add(time.Second))
-			r.expect(err, store.ErrUnavailable, store.ErrUnknown)
-		})
-	}, sim.Runs(1000))
+	sim.Check(t, "S3/every-member-is-told-the-truth", everyMemberIsToldTheTruth, sim.Runs(1000))
 }
 
 // Lanes bring the same delivery to two instances, and others bring their own: of the two one is refused, and nobody else.
+func newGuiltyRig(w *sim.World) *rig {
+	return newRig(w, 4, memory.Options{Latency: 10 * time.Millisecond, Only: []string{"commit", "sync"}})
+}
+
+func (r *rig) onlyTheGuiltyFails() {
+	refused := 0
+	for n := range 4 {
+		r.Go("lane", func() {
+			delivery := []string{"own0", "own1", "shared", "shared"}[n]
+			err := r.lane(n).advance(fmt.Sprint("step", n), delivery)
+			if n < 2 {
+				r.Require(err == nil, "S3.I3", "lane %d, which did nothing wrong, is told %v", n, err)
+			} else if err != nil {
+				refused++
+				r.expect(err, store.ErrDuplicate)
+			}
+		})
+	}
+	r.Join()
+	r.Require(refused == 1, "S3.I3", "%d of two steps with one delivery were refused", refused)
+}
+
 func TestSimS3OnlyTheGuiltyFails(t *testing.T) {
-	sim.Check(t, "S3/only-the-guilty-fails", func(w *sim.World) {
-		r := newRig(w, 4, memory.Options{Latency: 10 * time.Millisecond, Only: []string{"commit", "sync"}})
-		refused := 0
-		for n := range 4 {
-			w.Go("lane", func() {
-				delivery := []string{"own0", "own1", "shared", "shared"}[n]
-				err := r.lane(n).advance(fmt.Sprint("step", n), delivery)
-				if n < 2 {
-					w.Require(err == nil, "S3.I3", "lane %d, which did nothing wrong, is told %v", n, err)
-				} else if err != nil {
-					refused++
-					r.expect(err, store.ErrDuplicate)
-				}
-			})
-		}
-		w.Join()
-		w.Require(refused == 1, "S3.I3", "%d of two steps with one delivery were refused", refused)
-	}, sim.Runs(300))
+	sim.Check(t, "S3/only-the-guilty-fails", func(w *sim.World) { newGuiltyRig(w).onlyTheGuiltyFails() }, sim.Runs(300))
 }
 
 // Attempts at one spawn from two lanes may meet in one group: one spawns, the other finds a duplicate.

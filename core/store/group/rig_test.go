@@ -12,6 +12,7 @@ import (
 	"github.com/millrace-dev/millrace/core/store/memory"
 	"github.com/millrace-dev/millrace/core/store/step"
 	"github.com/millrace-dev/millrace/sim"
+	spec "github.com/millrace-dev/millrace/tla/group"
 )
 
 func TestMain(m *testing.M) { sim.Main(m) }
@@ -31,6 +32,9 @@ func newRig(w *sim.World, lanes int, o memory.Options) *rig {
 	st, r.engine = memory.Open(w.Scheduler(), o)
 	for n := range lanes {
 		w.NoError(r.engine.Plant(spawning(n)))
+	}
+	if lanes > 0 {
+		spec.Attach(w, r.engine)
 	}
 	var err error
 	r.group, err = group.New(w.Scheduler(), w.Scope(), group.Options{Leaders: 1 + w.Choose("leaders", 2)}, st)

@@ -33,6 +33,9 @@ func applyAll(tx Tx, steps []*store.Step) error {
 			return fmt.Errorf("step %s of %v: %w", st.Cause, st.Claim, err)
 		}
 	}
+	if t, traced := tx.(Tracer); traced {
+		t.Emit("LandGroup", steps)
+	}
 	return nil
 }
 
