@@ -1,6 +1,7 @@
 package correlate_test
 
 import (
+	"errors"
 	"slices"
 	"testing"
 
@@ -101,4 +102,39 @@ func TestSimL8AbsenceIsDurableBeforeItIsAnswered(t *testing.T) {
 			}
 		})
 	}, sim.Runs(500))
+}
+
+// The store fails at any read of a delivery. That says nothing about the message, which is never answered for good by it, and
+// leaves no claim behind; the delivery is brought again and resumes its wait.
+func TestSimL8FailedReadAnswersNothing(t *testing.T) {
+	sim.Check(t, "L8/failed-read-answers-nothing", func(w *sim.World) {
+		r := newRig(w, memory.Options{Refuse: 2, Budget: 3, Only: []string{"resolve", "head", "load"}})
+		r.plant("a", "paid", "k")
+		c := correlate.New(w.Scheduler(), r.st)
+		lane := r.lane()
+		w.Own(c)
+		for range 5 {
+			err := r.attempt(c, lane)
+			if err == nil {
+				return
+			}
+			w.Require(errors.Is(err, store.ErrUnavailable) && !errors.Is(err, correlate.ErrNoWait) && !errors.Is(err, correlate.ErrMoved),
+				"L8.answer", "the store failed, and the delivery was told %v", err)
+			w.Require(lane.Outstanding() == 0, "L8.held", "%v left a claim", err)
+		}
+		w.Errorf("no attempt succeeded")
+	}, sim.Runs(300))
+}
+
+// attempt brings the message once.
+func (r *rig) attempt(c *correlate.Correlator, lane *claim.Claims) error {
+	target, err := c.Resolve(r.Scope(), "paid", "k")
+	if err != nil {
+		return err
+	}
+	entered, err := c.Enter(r.Scope(), lane, target)
+	if err != nil {
+		return err
+	}
+	return r.move(entered.Hold, entered.Instance, nil)
 }
