@@ -44,7 +44,7 @@ func TestBarsAreJudged(t *testing.T) {
 
 func TestSearchReachesTheOptimum(t *testing.T) {
 	rows, err := Search()
-	if err != nil || len(rows) != 2*len(searchPrograms) {
+	if err != nil || len(rows) != 2*len(programs.Optima) {
 		t.Fatal(rows, err)
 	}
 	for _, r := range rows {

@@ -27,40 +27,16 @@ const (
 	searchExecutions = 20_000  // measured of each row
 )
 
-// searchPrograms lists optima computed by hand or published; programs_test.go holds the search to them, too.
-var searchPrograms = []struct {
-	name    string
-	body    programs.Body
-	optimum int
-}{
-	{"SB", programs.StoreBuffering, 3},
-	{"MP", programs.MessagePassing, 3},
-	{"LB", programs.LoadBuffering, 3},
-	{"CoRR", programs.CoherentReads, 3},
-	{"fetch_add 2x1", programs.FetchAdd(2, 1), 2},
-	{"fetch_add 2x2", programs.FetchAdd(2, 2), 6},
-	{"fetch_add 2x3", programs.FetchAdd(2, 3), 20},
-	{"fetch_add 2x4", programs.FetchAdd(2, 4), 70},
-	{"fetch_add 3x1", programs.FetchAdd(3, 1), 6},
-	{"fetch_add 3x2", programs.FetchAdd(3, 2), 90},
-	{"fetch_add 3x3", programs.FetchAdd(3, 3), 1680},
-	{"fetch_add 4x2", programs.FetchAdd(4, 2), 2520},
-	{"increment 2x1", programs.Increment(2, 1), 4},
-	{"increment 2x2", programs.Increment(2, 2), 34},
-	{"increment 2x3", programs.Increment(2, 3), 328},
-	{"load only 3x2", programs.LoadOnly(3, 2), 1},
-}
-
 // Search explores each program exhaustively, by either search.
 func Search() ([]SearchRow, error) {
 	var rows []SearchRow
-	for _, p := range searchPrograms {
+	for _, p := range programs.Optima {
 		for _, strategy := range []string{optimal, "dfs"} {
-			row, err := searchRow(strategy, p.name, p.body)
+			row, err := searchRow(strategy, p.Name, p.Body)
 			if err != nil {
 				return rows, err
 			}
-			row.Optimum = p.optimum
+			row.Optimum = p.Traces
 			row.judge()
 			rows = append(rows, row)
 		}

@@ -17,40 +17,18 @@ var (
 
 func TestMain(m *testing.M) { sim.Main(m) }
 
-// The number of complete executions of a search is the number of Mazurkiewicz traces, computed by hand or
-// published.
+// The number of complete executions of a search is the number of Mazurkiewicz traces.
 func TestSearchVisitsEachTraceOnce(t *testing.T) {
-	for _, row := range []struct {
-		name string
-		body programs.Body
-		want int
-	}{
-		{"SB", programs.StoreBuffering, 3},
-		{"MP", programs.MessagePassing, 3},
-		{"LB", programs.LoadBuffering, 3},
-		{"CoRR", programs.CoherentReads, 3},
-		{"fetch_add 2x1", programs.FetchAdd(2, 1), 2},
-		{"fetch_add 2x2", programs.FetchAdd(2, 2), 6},
-		{"fetch_add 2x3", programs.FetchAdd(2, 3), 20},
-		{"fetch_add 2x4", programs.FetchAdd(2, 4), 70},
-		{"fetch_add 3x1", programs.FetchAdd(3, 1), 6},
-		{"fetch_add 3x2", programs.FetchAdd(3, 2), 90},
-		{"increment 2x1", programs.Increment(2, 1), 4},
-		{"increment 2x2", programs.Increment(2, 2), 34},
-		{"increment 2x3", programs.Increment(2, 3), 328},
-		{"load only 3x2", programs.LoadOnly(3, 2), 1},
-		{"lock 2x1", programs.Lock(2, 1), 2},
-		{"yield 3x3", programs.Yield(3, 3), 1},
-	} {
-		r, err := sim.Explore(row.name, "dfs", row.body)
+	for _, row := range programs.Optima {
+		r, err := sim.Explore(row.Name, "dfs", row.Body)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if r.Failure != nil {
-			t.Errorf("%s: %s: %s", row.name, r.Failure.Verdict(), r.Failure.Message)
+			t.Errorf("%s: %s: %s", row.Name, r.Failure.Verdict(), r.Failure.Message)
 		}
-		if !r.Complete || r.Executions != row.want {
-			t.Errorf("%s: %d executions (and %d pruned), complete %t, want %d", row.name, r.Executions, r.Pruned, r.Complete, row.want)
+		if !r.Complete || r.Executions != row.Traces {
+			t.Errorf("%s: %d executions (and %d pruned), complete %t, want %d", row.Name, r.Executions, r.Pruned, r.Complete, row.Traces)
 		}
 	}
 }
