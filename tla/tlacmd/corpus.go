@@ -128,6 +128,12 @@ func corpus(args []string, opt check.Options, match string, stdout io.Writer) in
 		fmt.Fprintln(stdout, err)
 		return exitUsage
 	}
+	back, err := enter(args[1])
+	if err != nil {
+		fmt.Fprintln(stdout, err)
+		return exitUsage
+	}
+	defer back()
 	pass, total, notes, ended := 0, 0, 0, 0
 	var ours, peers time.Duration // of the rows that ended
 	for _, row := range rows {
@@ -136,7 +142,7 @@ func corpus(args []string, opt check.Options, match string, stdout io.Writer) in
 		}
 		total++
 		start := time.Now()
-		verdict := row.run(args[1], opt)
+		verdict := row.run(".", opt)
 		took := time.Since(start)
 		if verdict.ended {
 			ended++
@@ -161,6 +167,18 @@ func corpus(args []string, opt check.Options, match string, stdout io.Writer) in
 		return exitDisagree
 	}
 	return 0
+}
+
+// enter makes dir the working directory until back is called: a specification that reads a file names it from the root of its checkout.
+func enter(dir string) (back func(), err error) {
+	here, err := os.Getwd()
+	if err == nil {
+		err = os.Chdir(dir)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("check corpus in %s: %w", dir, err)
+	}
+	return func() { _ = os.Chdir(here) }, nil // whoever called may have removed it
 }
 
 func (r corpusRow) run(dir string, opt check.Options) judgement {
