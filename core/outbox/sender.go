@@ -44,7 +44,7 @@ type Send func(scope *sched.Scope, e store.Emission) error
 //	               durability, and for one acknowledgement, at most Timeout. All until the scope ends.
 //	Hot path       Emitted is one channel operation that never blocks.
 //
-// Model models/outbox.go · Checks TestSimL11*, TestModelL11* · Mutants L11.send-before-commit
+// Spec tla/outbox/Outbox.tla · Model models/outbox.go · Checks TestSimL11*, TestModelL11*, TestTraceL11* · Mutants L11.send-before-commit
 type Sender struct {
 	s       sched.Scheduler
 	options Options
@@ -163,6 +163,7 @@ func (x *Sender) offerPage(b *book, rows []store.Emission, ticket store.Ticket, 
 		}
 		if b.mayOffer(instance, now) && x.workerOf(instance).TrySend(run{rows[:n:n], ticket}) {
 			b.offered(instance)
+			x.emit("Offer", instance, rows[0].Sequence, rows[n-1].Sequence)
 		}
 		rows = rows[n:]
 	}
@@ -191,6 +192,7 @@ func (x *Sender) serve(scope *sched.Scope, work *sched.Chan[run]) {
 				err = gone
 			}
 		}
+		x.emit("Done", r.rows[0].Instance)
 		x.results.Send(result{r.rows[0].Instance, err != nil}) // has room for all that can be offered
 	}
 }
@@ -200,10 +202,14 @@ func (x *Sender) sendRun(scope *sched.Scope, r run) ([]store.Emission, error) {
 	if err := x.source.WaitDurable(scope, r.ticket); err != nil {
 		return nil, fmt.Errorf("send emissions of instance %s: %w", r.rows[0].Instance, err)
 	}
+	x.emit("Secure", r.rows[0].Instance)
 	for i, row := range r.rows {
+		x.emit("Leave", row.Instance, row.Sequence)
 		if err := x.sendOne(scope, row); err != nil {
+			x.emit("Fails", row.Instance)
 			return r.rows[:i], fmt.Errorf("send emission %s/%d: %w", row.Instance, row.Sequence, err)
 		}
+		x.emit("Acked", row.Instance)
 	}
 	return r.rows, nil
 }
@@ -232,6 +238,18 @@ func (x *Sender) settleRest() {
 		}
 		x.settle(r)
 	}
+}
+
+// emit reports an action of the specification: the instance that it is about, and sequence numbers.
+func (x *Sender) emit(action string, instance store.InstanceID, sequences ...uint64) {
+	if !x.s.Traced() {
+		return
+	}
+	args := []any{instance}
+	for _, n := range sequences {
+		args = append(args, n)
+	}
+	x.s.Emit(x, action, args...)
 }
 
 func (x *Sender) checkInvariants() error { return x.book.Peek().check() }

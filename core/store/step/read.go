@@ -183,6 +183,9 @@ func (s *Store) Delivered(scope *sched.Scope, sent []store.Emission) (store.Tick
 		for _, e := range sent {
 			tx.Delete(outboxKey(e.Instance, e.Sequence))
 		}
+		if t, traced := tx.(Tracer); traced {
+			t.Emit("LandDelivered", sent)
+		}
 		return nil
 	})
 	if err != nil {
