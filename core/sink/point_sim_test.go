@@ -65,7 +65,7 @@ func (o *outside) life() {
 	o.w.Own(p)
 	err := p.Open(scope)
 	o.w.Require(err == nil, "G6.I4", "%v", err)
-	o.clean("the files were opened")
+	o.clean("G6.I4", "the files were opened")
 	s.Go(scope, "point", func() {
 		if err := p.Run(scope); err != nil {
 			o.w.Require(errors.Is(err, sink.ErrFenced), "G6.run", "%v", err)
@@ -100,7 +100,7 @@ func (o *outside) send(scope *sched.Scope, p *sink.Point, id int) {
 		return
 	}
 	reply := newSettled(o.w.Scheduler())
-	reply.refused = func() { o.clean("a unit was refused") }
+	reply.refused = func() { o.clean("G6.I5", "a unit was refused") }
 	u := p.NewUnit([]store.Row{{Space: "keys", Key: key}}, reply)
 	u.Stage(0, line(id))
 	u.Stage(1, line(id))
@@ -113,8 +113,8 @@ func (o *outside) send(scope *sched.Scope, p *sink.Point, id int) {
 }
 
 // clean is I5: when a unit is refused, each file is as long as its committed length says, and a reader sees nothing of the
-// unit; so is it when the files were opened.
-func (o *outside) clean(when string) {
+// unit; so is it, by I4, when the files were opened.
+func (o *outside) clean(id, when string) {
 	var d step.Dump
 	o.w.NoError(o.engine.Peek(func(v step.View) (err error) {
 		d, err = step.Inspect(v)
@@ -128,7 +128,7 @@ func (o *outside) clean(when string) {
 	}
 	for _, file := range files {
 		n := len(o.disk.Content(file))
-		o.w.Require(n == committed[file], "G6.I5", "%s, and %s has %d bytes, %d of them committed", when, file, n, committed[file])
+		o.w.Require(n == committed[file], id, "%s, and %s has %d bytes, %d of them committed", when, file, n, committed[file])
 	}
 }
 
@@ -206,7 +206,7 @@ func (o *outside) tolerant() {
 		o.w.Require(!errors.Is(err, sink.ErrShort), "G6.I4", "%v", err)
 		return
 	}
-	o.clean("the files were opened")
+	o.clean("G6.I4", "the files were opened")
 	s.Go(scope, "point", func() {
 		if err := p.Run(scope); err != nil {
 			o.w.Require(errors.Is(err, sink.ErrFenced), "G6.run", "%v", err)

@@ -25,6 +25,8 @@ var ErrLocked = errors.New("store: directory is locked by another process")
 // the order of the log. P3 a ticket covers every commit that its read could see: the position is counted before the
 // commit becomes visible, and read after the view was taken. P4 after a halt no call succeeds.
 //
+// Checks TestModelS1*, TestLinearS1* (P3: TestLinearS1TicketCoversWhatWasRead), TestHalt* (P4)
+//
 // Why one section and not a lock per key: the log is one sequence, so commits pass through one place anyway; a step
 // touches keys that only its reads tell (waits, aliases, indexes), which a lock per key would have to take in two
 // phases; and one order is what makes a single position enough for durability. The section costs the reads of a

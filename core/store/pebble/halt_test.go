@@ -63,19 +63,8 @@ var (
 func TestHaltOnFailedWrite(t *testing.T) {
 	for name, program := range haltPrograms {
 		t.Run(name, func(t *testing.T) {
-			limit, cancel := context.WithTimeout(t.Context(), time.Minute)
-			defer cancel()
-			child := exec.CommandContext(limit, os.Args[0])
-			child.Env = append(os.Environ(), haltVar+"="+name)
-			var out, errs bytes.Buffer
-			child.Stdout, child.Stderr = &out, &errs
-			if err := child.Run(); err != nil {
-				t.Fatalf("child: %v\n%s", err, errs.String())
-			}
 			var r haltReport
-			if err := json.Unmarshal(out.Bytes(), &r); err != nil {
-				t.Fatalf("child said %q: %v", out.String(), err)
-			}
+			inChild(t, name, &r)
 			if r.Halts != 1 || !r.LaterHalted || !r.CloseRefused {
 				t.Errorf("%+v", r)
 			}
@@ -89,8 +78,28 @@ func TestHaltOnFailedWrite(t *testing.T) {
 	}
 }
 
+// inChild runs a program in a process of its own and decodes what it reports.
+func inChild(t *testing.T, program string, report any) {
+	t.Helper()
+	limit, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	child := exec.CommandContext(limit, os.Args[0])
+	child.Env = append(os.Environ(), haltVar+"="+program)
+	var out, errs bytes.Buffer
+	child.Stdout, child.Stderr = &out, &errs
+	if err := child.Run(); err != nil {
+		t.Fatalf("child: %v\n%s", err, errs.String())
+	}
+	if err := json.Unmarshal(out.Bytes(), report); err != nil {
+		t.Fatalf("child said %q: %v", out.String(), err)
+	}
+}
+
 // haltProgram opens a store, commits, makes the file operation fail, and reports.
 func haltProgram(name string) int {
+	if run := watchPrograms[name]; run != nil {
+		return run()
+	}
 	program := haltPrograms[name]
 	var halts atomic.Int32
 	var failing errorfs.Toggle

@@ -1,0 +1,27 @@
+package pebble
+
+import (
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/millrace-dev/millrace/core/store"
+	"github.com/millrace-dev/millrace/core/store/step"
+)
+
+// NewView returns a view of any reader of the library.
+func NewView(r pebble.Reader) step.View { return view{r} }
+
+// Watch returns fs as an engine that is open sees it, with a fence of its own.
+func Watch(fs vfs.FS, onHalt func(error)) vfs.FS {
+	f := newFence(onHalt)
+	f.armed.Store(true)
+	return watched{FS: fs, f: f}
+}
+
+// Halt is an error of the log, met by somebody else.
+func (e *Engine) Halt(err error) { e.fence.halt(err) }
+
+// EndSyncs returns, once every commit handed over was looked at, the position up to which commits are said to be durable.
+func (e *Engine) EndSyncs() store.Ticket {
+	e.sync.close()
+	return store.Ticket(e.sync.durable.Load())
+}
