@@ -24,6 +24,18 @@ const (
 	Refused                // not now: the claim is held, the lane stopped, the store failed
 )
 
+// String returns the name of the outcome, which is that of its action in the specification.
+func (o Outcome) String() string {
+	switch o {
+	case Fired:
+		return "Fired"
+	case Gone:
+		return "Gone"
+	default:
+		return "Refused"
+	}
+}
+
 // Fire brings one due timer to the lane of its instance and waits for that lane's reply. It must not
 // return Fired before the step's commit is decided.
 type Fire func(scope *sched.Scope, t store.Timer) Outcome
@@ -53,7 +65,7 @@ type Fire func(scope *sched.Scope, t store.Timer) Outcome
 //	               room in the lane's queue and for its reply. All until the scope ends.
 //	Hot path       Armed is one atomic load, and one channel operation when the timer is next.
 //
-// Model models/timer.go · Checks TestSimL10*, TestModelL10* · Mutants L10.*
+// Spec tla/timer/Timer.tla · Model models/timer.go · Checks TestSimL10*, TestModelL10*, TestTraceL10* · Mutants L10.*
 type Timers struct {
 	s       sched.Scheduler
 	options Options
@@ -169,6 +181,7 @@ func (t *Timers) offer(b *book, timer store.Timer, now time.Time) {
 	}
 	if t.work[t.owner(timer.Instance)].TrySend(timer) {
 		b.offered(timer, now)
+		t.emit("Offer", timer)
 	}
 }
 
@@ -180,7 +193,9 @@ func (t *Timers) bring(scope *sched.Scope, work *sched.Chan[store.Timer]) {
 		if err != nil || !ok {
 			return
 		}
-		t.results.Send(result{timer, t.fire(scope, timer)}) // has room for all that can be offered
+		outcome := t.fire(scope, timer)
+		t.emit(outcome.String(), timer)
+		t.results.Send(result{timer, outcome}) // has room for all that can be offered
 	}
 }
 
@@ -203,6 +218,13 @@ func (t *Timers) settleRest() {
 			return
 		}
 		t.settle(r)
+	}
+}
+
+// emit reports an action of the specification.
+func (t *Timers) emit(action string, timer store.Timer) {
+	if t.s.Traced() {
+		t.s.Emit(t, action, timer)
 	}
 }
 

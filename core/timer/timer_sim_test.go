@@ -11,6 +11,7 @@ import (
 	"github.com/millrace-dev/millrace/core/store/memory"
 	"github.com/millrace-dev/millrace/core/timer"
 	"github.com/millrace-dev/millrace/sim"
+	spec "github.com/millrace-dev/millrace/tla/timer"
 )
 
 // patience is how long a check waits for timers: far longer than any due time and backoff in it.
@@ -18,49 +19,55 @@ const patience = time.Minute
 
 // Timers fire once each, also those whose claim somebody else holds at first, whose instance somebody else
 // advances meanwhile, and whose store refuses or loses an answer.
-func TestSimL10DueTimerFiresOnce(t *testing.T) {
-	sim.Check(t, "L10/due-timer-fires-once", func(w *sim.World) {
-		r := newRig(w, memory.Options{
-			Refuse: 5, Lose: 5, Budget: 4, Only: []string{"take", "commit", "timers", "head"},
-		})
-		r.park("a", time.Second)
-		r.park("b", 2*time.Second)
-		r.park("c", 2*time.Second)
-		r.start(w.Scope(), timer.Options{})
-		w.Go("administrator", func() {
-			owner := store.Owner{Replica: "admin", Incarnation: 1}
-			claims := claim.New(w.Scheduler(), r.st, nil, owner)
-			hold, err := claims.Take(w.Scope(), "b")
-			if err != nil {
-				return // the timer, or a fault of the store, was first
-			}
-			w.NoError(w.Scheduler().Sleep(w.Scope(), "administrator", 3*time.Second))
-			w.NoError(hold.Free())
-		})
-		w.NoError(w.Scheduler().Sleep(w.Scope(), "patience", patience))
-		r.settled("a", "b", "c")
+func dueTimerFiresOnce(w *sim.World) {
+	r := newRig(w, memory.Options{
+		Refuse: 5, Lose: 5, Budget: 4, Only: []string{"take", "commit", "timers", "head"},
 	})
+	r.park("a", time.Second)
+	r.park("b", 2*time.Second)
+	r.park("c", 2*time.Second)
+	spec.Attach(w, r.engine)
+	r.start(w.Scope(), timer.Options{})
+	w.Go("administrator", func() {
+		owner := store.Owner{Replica: "admin", Incarnation: 1}
+		claims := claim.New(w.Scheduler(), r.st, nil, owner)
+		hold, err := claims.Take(w.Scope(), "b")
+		if err != nil {
+			return // the timer, or a fault of the store, was first
+		}
+		w.NoError(w.Scheduler().Sleep(w.Scope(), "administrator", 3*time.Second))
+		w.NoError(hold.Free())
+	})
+	w.NoError(w.Scheduler().Sleep(w.Scope(), "patience", patience))
+	r.settled("a", "b", "c")
+}
+
+func TestSimL10DueTimerFiresOnce(t *testing.T) {
+	sim.Check(t, "L10/due-timer-fires-once", dueTimerFiresOnce)
 }
 
 // A node that was down when a timer came due fires it after its start, once, whatever instant it went down at.
+func overdueFires(w *sim.World) {
+	r := newRig(w, memory.Options{})
+	r.park("a", time.Second)
+	r.park("b", 2*time.Second)
+	spec.Attach(w, r.engine)
+	s := w.Scheduler()
+	first := w.Node("node")
+	first.Go("start", func() { r.start(s.NewScope("first life"), timer.Options{}) })
+	w.NoError(s.Sleep(w.Scope(), "uptime", time.Duration(w.Choose("uptime", 3))*time.Second))
+	first.Crash()
+	r.engine.Crash()
+	// What had committed is told by the store alone: the first life cannot be asked any more.
+	r.recount("a", "b")
+	w.NoError(s.Sleep(w.Scope(), "downtime", 5*time.Second))
+	r.start(w.Scope(), timer.Options{})
+	w.NoError(s.Sleep(w.Scope(), "patience", patience))
+	r.settled("a", "b")
+}
+
 func TestSimL10OverdueFiresAfterRestart(t *testing.T) {
-	sim.Check(t, "L10/overdue-fires-after-restart", func(w *sim.World) {
-		r := newRig(w, memory.Options{})
-		r.park("a", time.Second)
-		r.park("b", 2*time.Second)
-		s := w.Scheduler()
-		first := w.Node("node")
-		first.Go("start", func() { r.start(s.NewScope("first life"), timer.Options{}) })
-		w.NoError(s.Sleep(w.Scope(), "uptime", time.Duration(w.Choose("uptime", 3))*time.Second))
-		first.Crash()
-		r.engine.Crash()
-		// What had committed is told by the store alone: the first life cannot be asked any more.
-		r.recount("a", "b")
-		w.NoError(s.Sleep(w.Scope(), "downtime", 5*time.Second))
-		r.start(w.Scope(), timer.Options{})
-		w.NoError(s.Sleep(w.Scope(), "patience", patience))
-		r.settled("a", "b")
-	})
+	sim.Check(t, "L10/overdue-fires-after-restart", overdueFires)
 }
 
 // recount takes the number of fires from the store.
