@@ -3,17 +3,17 @@ package source_test
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/millrace-dev/millrace/core/ack"
 	"github.com/millrace-dev/millrace/core/record"
 	"github.com/millrace-dev/millrace/core/relay"
 	"github.com/millrace-dev/millrace/core/sched"
 	"github.com/millrace-dev/millrace/core/source"
-	"github.com/millrace-dev/millrace/sim"
+	"pgregory.net/rapid"
 )
 
 var errSink = errors.New("sink failed")
@@ -93,8 +93,13 @@ func TestIntakeRefuses(t *testing.T) {
 	if got := in.Handle(scope, source.Request{Lines: true, Body: make([]byte, 65)}); got.Code != source.TooLarge {
 		t.Fatalf("a large body: %+v", got)
 	}
-	for _, id := range []string{"a b", "ä", "a/b", strings.Repeat("x", source.MaxIDBytes+1)} {
+	for _, id := range []string{"a b", "ä", "a/b", "\x7f", "\n", strings.Repeat("x", source.MaxIDBytes+1)} {
 		if got := in.Handle(scope, source.Request{ID: id}); got.Code != source.BadID || got.Error == "" {
+			t.Fatalf("id %q: %+v", id, got)
+		}
+	}
+	for _, id := range []string{"!", "~", ".", "0", strings.Repeat("x", source.MaxIDBytes)} {
+		if got := in.Handle(scope, source.Request{ID: id, Lines: true}); got.Code != source.Taken || got.ID != id {
 			t.Fatalf("id %q: %+v", id, got)
 		}
 	}
@@ -109,41 +114,97 @@ func TestIntakeRefuses(t *testing.T) {
 
 func badOptions() record.Options { return record.Options{MaxDepth: -1} }
 
-// Attempts of a sequential intake follow each other, and one that nobody settles ends with an unknown outcome.
-func TestSimIntakeIsSequentialAndBounded(t *testing.T) {
-	sim.Check(t, "source/sequential-and-bounded", func(w *sim.World) {
-		s := w.Scheduler()
-		to := relay.New[*record.Batch](s, "orders")
-		from := to.Attach("reader", 4)
-		in, err := source.NewIntake(s, source.IntakeOptions{
-			Name: "intake", Schema: orders(w), To: to, Sequential: true, Timeout: time.Minute,
-		})
-		w.NoError(err)
-		open := 0
-		r := &reader{judge: func(b *record.Batch, share *ack.Share) {
-			open++
-			w.Require(open == 1, "source.sequential", "%d attempts are open", open)
-			if b.Row(0).Value(0).Text() == "silent" {
-				return
-			}
-			s.Yield()
-			open--
-			share.Ack()
-		}}
-		scope := s.NewScope("reader")
-		s.Go(scope, "reader", func() { r.run(scope, from) })
-		for _, id := range []string{"a", "b", "c"} {
-			w.Go("client", func() {
-				got := in.Handle(w.Scope(), source.Request{Body: []byte(`{"id":"` + id + `","amount":1}`)})
-				w.Require(got.Code == source.Taken, "source.taken", "%+v", got)
-			})
+// bodyLines are what a line of a body may be, and what becomes of it.
+var bodyLines = map[string]string{
+	"new": `{"id":"new","amount":1}`, "known": `{"id":"known","amount":1}`, "failing": `{"id":"failing","amount":1}`,
+	"malformed": `{"id":`, "wrong type": `{"id":"x","amount":"1"}`, "blank": " \t",
+}
+
+// answer is the reference of a reply to lines of these kinds, and the lines of the rows that are published.
+func answer(kinds []string) (want source.Reply, published []int) {
+	for i, kind := range kinds {
+		switch kind {
+		case "blank":
+			continue
+		case "malformed", "wrong type":
+			want.Rejected = append(want.Rejected, source.Refusal{Line: i + 1})
+		case "known":
+			want.Duplicates++
+			published = append(published, i+1)
+		default:
+			published = append(published, i+1)
 		}
-		w.Join()
-		began := s.Now()
-		got := in.Handle(w.Scope(), source.Request{Body: []byte(`{"id":"silent","amount":1}`)})
-		w.Require(got.Code == source.Unknown && errors.Is(got.Cause, source.ErrTimeout) && s.Now().Sub(began) == time.Minute,
-			"source.timeout", "%+v after %v", got, s.Now().Sub(began))
-		from.Remove()
-		scope.Join()
+		want.Received++
+	}
+	switch {
+	case slices.Contains(kinds, "failing"):
+		want.Code, want.Duplicates = source.Failed, 0
+		return want, published
+	case len(want.Rejected) == 0:
+		want.Code = source.Taken
+	case len(published) == 0:
+		want.Code = source.Malformed
+	default:
+		want.Code = source.Partly
+	}
+	want.Accepted = len(published) - want.Duplicates
+	return want, published
+}
+
+// Whatever lines a body has, the reply accounts for each, what is well-formed is published with the id of its line, and
+// whoever counts is told the same.
+func TestIntakeAnswersForAnyBody(t *testing.T) {
+	scope := sched.Scheduler{}.NewScope("test")
+	defer scope.Close()
+	r := &reader{}
+	r.judge = func(b *record.Batch, share *ack.Share) {
+		known, err := 0, error(nil)
+		for row := range b.Rows() {
+			switch orderOf(b, row) {
+			case "known":
+				known++
+			case "failing":
+				err = errSink
+			}
+		}
+		share.Duplicates(known)
+		if err != nil {
+			share.Fail(err)
+			return
+		}
+		share.Ack()
+	}
+	rejected, told := 0, source.Reply{}
+	in := intake(t, scope, r, func(o *source.IntakeOptions) {
+		o.Rejected = func(*record.Rejection) { rejected++ }
+		o.Replied = func(r source.Reply) { told = r }
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		kinds := rapid.SliceOfN(rapid.SampledFrom(slices.Sorted(maps.Keys(bodyLines))), 0, 5).Draw(t, "kinds")
+		texts := make([]string, len(kinds))
+		for i, kind := range kinds {
+			texts[i] = bodyLines[kind]
+		}
+		body := strings.Join(texts, "\n") + rapid.SampledFrom([]string{"", "\n"}).Draw(t, "end")
+		rejected, r.ids = 0, nil
+		got := in.Handle(scope, source.Request{ID: "r", Lines: true, Body: []byte(body)})
+		want, published := answer(kinds)
+		if got.Code != want.Code || got.Received != want.Received || got.Accepted != want.Accepted ||
+			got.Duplicates != want.Duplicates || len(got.Rejected) != len(want.Rejected) || rejected != len(want.Rejected) {
+			t.Fatalf("%q: %+v, %d rejected, want %+v", body, got, rejected, want)
+		}
+		for i, x := range want.Rejected {
+			if got.Rejected[i].Line != x.Line || got.Rejected[i].Detail == "" {
+				t.Fatalf("%q: rejected %+v, want line %d", body, got.Rejected[i], x.Line)
+			}
+		}
+		if told.Code != got.Code || told.ID != got.ID || (got.Code == source.Failed) != errors.Is(got.Cause, errSink) {
+			t.Fatalf("%q: %+v, told %+v", body, got, told)
+		}
+		for i, line := range published {
+			if want := fmt.Sprintf("intake/r/%d", line); len(r.ids) != len(published) || r.ids[i] != want {
+				t.Fatalf("%q: published as %v, want lines %v", body, r.ids, published)
+			}
+		}
 	})
 }

@@ -98,8 +98,9 @@ func NewLines(s sched.Scheduler, opts LinesOptions) (*Lines, error) {
 	return &Lines{s: s, opts: opts, decoder: decoder}, nil
 }
 
-// Run reads the stream to its end and returns nil, the cause of scope's end, or why it cannot go on: the stream's own error, or
-// that of a fenced commit point. Malformed lines and attempts that fail do not end it.
+// Run reads the stream to its end and returns nil, the cause of scope's end, or why it cannot go on: the stream's own error,
+// when every line before it is delivered, or that of a fenced or stopped commit point. Malformed lines and attempts that fail do
+// not end it.
 func (l *Lines) Run(scope *sched.Scope) error {
 	defer l.decoder.Release()
 	err := l.run(scope)
@@ -128,15 +129,11 @@ func (l *Lines) run(scope *sched.Scope) (err error) {
 	items := sched.NewChan[item](l.s, l.opts.Name+" lines", l.opts.Batch)
 	l.s.Go(reading, "read "+l.opts.Name, func() { l.read(reading, reader, items) })
 	base := l.start
-	for ended := false; !ended; {
-		if ended, err = l.gather(scope, items, base); err != nil {
-			return err
-		}
-		if err = l.deliver(scope); err != nil {
-			return err
-		}
+	for ended := false; !ended && err == nil; {
+		ended, err = l.gather(scope, items, base)
+		err = errors.Join(l.deliver(scope), err) // what came before a stream failed may not come again
 	}
-	return nil
+	return err
 }
 
 // item is a line with text of its own, or why there are no more.
@@ -181,7 +178,8 @@ func (l *Lines) resume(scope *sched.Scope) (position, error) {
 	}, nil
 }
 
-// gather waits for a line and takes what else is there, up to a batch. base is where the reader began.
+// gather waits for a line and takes what else is there, up to a batch. base is where the reader began. What it took before an
+// error is to be delivered.
 func (l *Lines) gather(scope *sched.Scope, items *sched.Chan[item], base position) (ended bool, err error) {
 	l.letters, l.lines = nil, l.lines[:0]
 	l.start = l.next

@@ -29,6 +29,7 @@ func orders(t fail) *record.Schema {
 type reader struct {
 	orders, ids []string
 	judge       func(b *record.Batch, share *ack.Share)
+	batches     []*record.Batch
 }
 
 func (r *reader) run(scope *sched.Scope, from *relay.Consumer[*record.Batch]) {
@@ -37,8 +38,9 @@ func (r *reader) run(scope *sched.Scope, from *relay.Consumer[*record.Batch]) {
 		if err != nil {
 			return
 		}
+		r.batches = append(r.batches, d.Rows)
 		for row := range d.Rows.Rows() {
-			r.orders = append(r.orders, d.Rows.Row(row).Value(0).Clone().Text())
+			r.orders = append(r.orders, orderOf(d.Rows, row))
 			r.ids = append(r.ids, d.IDs.At(row))
 		}
 		if r.judge != nil {
@@ -48,4 +50,17 @@ func (r *reader) run(scope *sched.Scope, from *relay.Consumer[*record.Batch]) {
 		}
 		d.Rows.Release()
 	}
+}
+
+// orderOf returns the id of an order as a copy: rows do not outlive their batch.
+func orderOf(b *record.Batch, row int) string { return b.Row(row).Value(0).Clone().Text() }
+
+// held counts the batches behind the first n that somebody still refers to: the last release takes the columns.
+func (r *reader) held(n int) (held int) {
+	for _, b := range r.batches[n:] {
+		if b.Arrow().NumCols() > 0 {
+			held++
+		}
+	}
+	return held
 }
