@@ -2,14 +2,15 @@ package source_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
-	"github.com/millrace-dev/millrace/core/ack"
 	"github.com/millrace-dev/millrace/core/record"
 	"github.com/millrace-dev/millrace/core/relay"
 	"github.com/millrace-dev/millrace/core/sched"
@@ -18,24 +19,29 @@ import (
 	"github.com/millrace-dev/millrace/core/source"
 	"github.com/millrace-dev/millrace/core/store"
 	"github.com/millrace-dev/millrace/core/store/memory"
-	"github.com/millrace-dev/millrace/sim"
 )
 
 const letters = "dead.ndjson"
 
 // plant is what a file source works with: it survives a node.
 type plant struct {
-	t       fail
-	s       sched.Scheduler
-	text    string
-	keep    bool
-	backoff time.Duration
-	disk    vfs.Crashable
-	store   store.Store
-	engine  *memory.Engine
-	reader  *reader
-	read    int64 // offset at which the last life began
+	t        fail
+	s        sched.Scheduler
+	text     string
+	keep     bool
+	backoff  time.Duration
+	decode   record.Options
+	breaks   int // the offset at which a read fails with errBroken; 0: nowhere
+	disk     vfs.Crashable
+	store    store.Store
+	engine   *memory.Engine
+	reader   *reader
+	rejected []int // lines
+	read     int64 // offset at which the last life began
+	open     int   // streams
 }
+
+var errBroken = errors.New("stream is broken")
 
 func newPlant(t fail, s sched.Scheduler, text string) *plant {
 	p := &plant{t: t, s: s, text: text, keep: true, reader: &reader{}}
@@ -43,14 +49,62 @@ func newPlant(t fail, s sched.Scheduler, text string) *plant {
 	return p
 }
 
-func (p *plant) open(offset int64) (io.ReadCloser, error) {
+// stream is what a plant reads. It may end with an error of its own.
+type stream struct {
+	io.Reader
+	plant *plant
+}
+
+func (x stream) Close() error {
+	x.plant.open--
+	return nil
+}
+
+func (p *plant) stream(offset int64) (io.ReadCloser, error) {
 	p.read = offset
-	return io.NopCloser(strings.NewReader(p.text[offset:])), nil
+	p.open++
+	if p.breaks == 0 {
+		return stream{strings.NewReader(p.text[offset:]), p}, nil
+	}
+	return stream{io.MultiReader(strings.NewReader(p.text[offset:p.breaks]), iotest.ErrReader(errBroken)), p}, nil
+}
+
+// letter is a dead letter as a reader finds it in the file.
+type letter struct {
+	Source, Reason, Detail, Text string
+	Line                         int
+	Offset                       int64
+	Bytes                        []byte
+}
+
+// letters returns the dead letters. Each says where its line is and what is there.
+func (p *plant) letters() []letter {
+	var all []letter
+	for encoded := range bytes.Lines(p.disk.Content(letters)) {
+		var x letter
+		if err := json.Unmarshal(encoded, &x); err != nil {
+			p.t.Fatalf("dead letter %q: %v", encoded, err)
+		}
+		if before := p.text[:x.Offset]; strings.Count(before, "\n") != x.Line-1 || before != "" && !strings.HasSuffix(before, "\n") ||
+			!strings.HasPrefix(p.text[x.Offset:], x.Text+string(x.Bytes)) || x.Text == "" == (x.Bytes == nil) {
+			p.t.Fatalf("dead letter %+v is not line %d", x, x.Line)
+		}
+		all = append(all, x)
+	}
+	return all
+}
+
+// buried returns the lines of the dead letters.
+func (p *plant) buried() (lines []int) {
+	for _, x := range p.letters() {
+		lines = append(lines, x.Line)
+	}
+	return lines
 }
 
 // life reads the stream to its end once.
 func (p *plant) life(batch int) error {
-	scope := p.s.NewScope("node")
+	scope, first := p.s.NewScope("node"), len(p.reader.batches)
 	point := sink.NewPoint(p.s, p.store, &p.disk, sink.Options{Files: []string{letters}})
 	if err := point.Open(scope); err != nil {
 		return err
@@ -58,8 +112,8 @@ func (p *plant) life(batch int) error {
 	to := relay.New[*record.Batch](p.s, "orders")
 	from := to.Attach("reader", 1)
 	lines, err := source.NewLines(p.s, source.LinesOptions{
-		Name: "file", Schema: orders(p.t), To: to, Open: p.open, Keep: p.keep, Point: point, Store: p.store, Batch: batch,
-		Backoff: p.backoff,
+		Name: "file", Schema: orders(p.t), To: to, Open: p.stream, Keep: p.keep, Point: point, Store: p.store, Batch: batch,
+		Backoff: p.backoff, Decode: p.decode, Rejected: func(r *record.Rejection) { p.rejected = append(p.rejected, r.Line) },
 	})
 	if err != nil {
 		return err
@@ -71,6 +125,9 @@ func (p *plant) life(batch int) error {
 	from.Remove()
 	point.Close()
 	scope.Join()
+	if held := p.reader.held(first); held > 0 {
+		p.t.Fatalf("%d batches are held", held)
+	}
 	return errors.Join(err, fenced)
 }
 
@@ -123,59 +180,4 @@ func TestLinesOptionsHaveRanges(t *testing.T) {
 			t.Errorf("options %+v were accepted", o)
 		}
 	}
-}
-
-// An attempt fails a few times. It is repeated with growing waits and the same ids, and nothing behind it overtakes it.
-func TestSimLinesRepeatsWhatFailed(t *testing.T) {
-	sim.Check(t, "source/lines-repeat-what-failed", func(w *sim.World) {
-		p := newPlant(w, w.Scheduler(), order("a")+order("b"))
-		p.backoff = time.Second
-		failures := w.Choose("failures", 4)
-		want := time.Duration(1<<failures-1) * time.Second
-		p.reader.judge = func(_ *record.Batch, share *ack.Share) {
-			if failures > 0 {
-				failures--
-				share.Fail(errSink)
-				return
-			}
-			share.Ack()
-		}
-		began := p.s.Now()
-		w.NoError(p.life(1))
-		ids := strings.Join(p.reader.ids, " ")
-		w.Require(p.s.Now().Sub(began) == want && strings.HasSuffix(ids, "file/1 file/2") && !strings.Contains(ids, "file/2 file/1"),
-			"source.repeat", "ids %s after %v, want %v", ids, p.s.Now().Sub(began), want)
-	})
-}
-
-// The node crashes anywhere and starts again. Every line comes at least once with its one id, every malformed line is
-// a dead letter exactly once, and a line behind a committed position never comes again.
-func TestSimLinesCrashAnywhere(t *testing.T) {
-	sim.Check(t, "source/lines-crash-anywhere", func(w *sim.World) {
-		p := newPlant(w, w.Scheduler(), order("1")+"bad\n"+order("3")+"bad\n"+order("5"))
-		n := w.Node("node")
-		n.Go("life", func() { w.NoError(p.life(2)) })
-		for range w.Choose("steps before the crash", 80) {
-			w.Scheduler().Yield()
-		}
-		n.Crash()
-		p.engine.Crash()
-		p.disk.Crash(w.Choose)
-		w.Node("node").Go("life", func() {
-			w.NoError(p.life(2))
-			before := len(p.reader.orders)
-			w.NoError(p.life(2))
-			w.Require(len(p.reader.orders) == before, "source.position", "lines came again: %v", p.reader.orders)
-		})
-		w.Join()
-		for _, id := range []string{"1", "3", "5"} {
-			w.Require(strings.Contains(strings.Join(p.reader.orders, " "), id), "source.once", "line %s is missing in %v", id, p.reader.orders)
-		}
-		for i, id := range p.reader.ids {
-			w.Require(id == "file/"+p.reader.orders[i], "source.id", "line %s came as %s", p.reader.orders[i], id)
-		}
-		dead := p.disk.Content(letters)
-		w.Require(bytes.Count(dead, []byte("\n")) == 2 && bytes.Count(dead, []byte(`"line":2,`)) == 1,
-			"source.dead", "dead letters %s", dead)
-	}, sim.Runs(200))
 }
