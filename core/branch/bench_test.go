@@ -42,15 +42,15 @@ func BenchmarkPipeline(b *testing.B) {
 		b.Run(strconv.Itoa(rows), func(b *testing.B) {
 			s := sched.Scheduler{}
 			n := &node{o: &outside{s: s}, scope: s.NewScope("node")}
-			n.in, n.out = relay.New[records](s, "in"), relay.New[records](s, "out")
+			n.in, n.out = relay.New[*batch](s, "in"), relay.New[*batch](s, "out")
 			n.point = sink.NewPoint(s, void{}, void{}, sink.Options{Files: []string{output}})
 			if err := n.point.Open(n.scope); err != nil {
 				b.Fatal(err)
 			}
 			n.intake = n.in.Attach("dedupe", 2)
-			n.dedupe = branch.NewDeduplicator(s, branch.DedupeOptions[records]{
+			n.dedupe = branch.NewDeduplicator(s, branch.DedupeOptions[*batch]{
 				Name: "dedupe", Keep: time.Nanosecond, From: n.intake, To: n.out, Point: n.point, Store: void{},
-				Key:    func(r records, row int) (string, error) { return r[row], nil },
+				Key:    func(b *batch, row int) (string, error) { return b.rows()[row], nil },
 				Select: pickRecords, Branches: branch.Options{Queue: 2},
 			})
 			n.start()

@@ -14,19 +14,23 @@ import (
 	"github.com/millrace-dev/millrace/sim/inventory"
 )
 
-// splitByKey gives every key a branch of its own.
-func splitByKey(r records) ([]branch.Part, error) {
-	var parts []branch.Part
-	for row, key := range r {
-		at := slices.IndexFunc(parts, func(p branch.Part) bool { return p.Branch == key })
-		if at < 0 {
-			at = len(parts)
-			parts = append(parts, branch.Part{Branch: key})
+// splitBy gives the rows of a batch to the branches that name says.
+func splitBy(name func(key string) string) func(b *batch) ([]branch.Part, error) {
+	return func(b *batch) (parts []branch.Part, err error) {
+		for row, key := range b.rows() {
+			at := slices.IndexFunc(parts, func(p branch.Part) bool { return p.Branch == name(key) })
+			if at < 0 {
+				at = len(parts)
+				parts = append(parts, branch.Part{Branch: name(key)})
+			}
+			parts[at].Rows = append(parts[at].Rows, int32(row))
 		}
-		parts[at].Rows = append(parts[at].Rows, int32(row))
+		return parts, nil
 	}
-	return parts, nil
 }
+
+// splitByKey gives every key a branch of its own.
+var splitByKey = splitBy(func(key string) string { return key })
 
 // clients are sources outside of the node: each has one delivery, and sends it until it was acknowledged.
 type clients struct {
@@ -56,7 +60,7 @@ func (c *clients) life() {
 		})
 	}
 	tasks.Join()
-	c.w.NoError(n.stop())
+	stopped(c.w, n)
 }
 
 // account requires that no key is in the file twice, and that those of acknowledged deliveries are there; at the end all are.
@@ -106,6 +110,7 @@ func refusing(n *node, failures int) {
 			if errors.Is(err, relay.ErrClosed) || err != nil {
 				return
 			}
+			d.Rows.Release()
 			if failures > 0 {
 				failures--
 				d.Share.Fail(errStop)
@@ -140,7 +145,7 @@ func TestSimE2FailedOutputPassesAgain(t *testing.T) {
 			})
 		}
 		w.Join()
-		w.NoError(n.stop())
+		stopped(w, n)
 	})
 }
 
@@ -157,7 +162,7 @@ func TestSimE2ReleasedBeforeTheSourceLearns(t *testing.T) {
 			w.NoError(err)
 			w.Require((outcome.Err != nil) == (attempt == 0), "E2.released", "attempt %d ended with %v", attempt+1, outcome.Err)
 		}
-		w.NoError(n.stop())
+		stopped(w, n)
 	})
 }
 
@@ -176,7 +181,7 @@ func TestSimE2KeptFromFirstSight(t *testing.T) {
 			want := 1 + i/2
 			w.Require(o.times("a") == want, "E2.keep", "after sending %d the key is there %d times, want %d", i+1, o.times("a"), want)
 		}
-		w.NoError(n.stop())
+		stopped(w, n)
 	})
 }
 
@@ -227,7 +232,7 @@ func TestLinearE2(t *testing.T) {
 				})
 			}
 			w.Join()
-			w.NoError(n.stop())
+			stopped(w, n)
 			_, err = calls.Judge(linearizability.DedupeModel())
 			w.Require(err == nil, "E2.linear", "%v", err)
 		}, sim.Runs(150))

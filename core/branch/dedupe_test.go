@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,21 +19,6 @@ import (
 	"github.com/millrace-dev/millrace/core/store"
 	"github.com/millrace-dev/millrace/core/store/memory"
 )
-
-// records is a payload: one key per row.
-type records []string
-
-func (r records) Rows() int { return len(r) }
-func (records) Retain()     {}
-func (records) Release()    {}
-
-func pickRecords(r records, rows []int32) records {
-	out := make(records, len(rows))
-	for i, row := range rows {
-		out[i] = r[row]
-	}
-	return out
-}
 
 var (
 	errNoKey  = errors.New("no key")
@@ -49,8 +35,9 @@ type outside struct {
 	engine  *memory.Engine
 	keep    time.Duration
 	maxKeys int
-	split   func(records) ([]branch.Part, error)
-	outputs []string // the files of the commit point; a file sink writes the first
+	split   func(*batch) ([]branch.Part, error)
+	keys    branch.KeyStore // what keys are read from; nil: the store
+	outputs []string        // the files of the commit point; a file sink writes the first
 }
 
 func newOutside(s sched.Scheduler, faults memory.Options) *outside {
@@ -66,13 +53,14 @@ func (o *outside) times(key string) int { return bytes.Count(o.disk.Content(outp
 type node struct {
 	o       *outside
 	scope   *sched.Scope
-	in, out *relay.Relay[records]
+	in, out *relay.Relay[*batch]
 	point   *sink.Point
-	dedupe  *branch.Deduplicator[records]
-	intake  *relay.Consumer[records]
+	dedupe  *branch.Deduplicator[*batch]
+	intake  *relay.Consumer[*batch]
+	held    atomic.Int64
 	refused []string
 	ids     []string
-	extra   []*relay.Consumer[records]
+	extra   []*relay.Consumer[*batch]
 	failed  error
 	written error
 	fenced  error
@@ -81,25 +69,29 @@ type node struct {
 // boot builds the node; start runs it. In between a check may attach more consumers.
 func (o *outside) boot() (*node, error) {
 	n := &node{o: o, scope: o.s.NewScope("node")}
-	n.in, n.out = relay.New[records](o.s, "in"), relay.New[records](o.s, "out")
+	n.in, n.out = relay.New[*batch](o.s, "in"), relay.New[*batch](o.s, "out")
 	n.point = sink.NewPoint(o.s, o.store, &o.disk, sink.Options{Files: o.outputs})
 	if err := n.point.Open(n.scope); err != nil {
 		return nil, err
 	}
 	n.intake = n.in.Attach("dedupe", 2)
-	n.dedupe = branch.NewDeduplicator(o.s, branch.DedupeOptions[records]{
-		Name: "dedupe", Keep: o.keep, MaxKeys: o.maxKeys, From: n.intake, To: n.out, Point: n.point, Store: o.store,
-		Key: func(r records, row int) (string, error) {
-			if strings.HasPrefix(r[row], "bad") {
+	keys := o.keys
+	if keys == nil {
+		keys = o.store
+	}
+	n.dedupe = branch.NewDeduplicator(o.s, branch.DedupeOptions[*batch]{
+		Name: "dedupe", Keep: o.keep, MaxKeys: o.maxKeys, From: n.intake, To: n.out, Point: n.point, Store: keys,
+		Key: func(b *batch, row int) (string, error) {
+			if strings.HasPrefix(b.rows()[row], "bad") {
 				return "", errNoKey
 			}
-			return r[row], nil
+			return b.rows()[row], nil
 		},
-		Refuse: func(r records, row int, _ error) error {
-			if r[row] == "bad for good" {
+		Refuse: func(b *batch, row int, _ error) error {
+			if b.rows()[row] == "bad for good" {
 				return errNoRoom
 			}
-			n.refused = append(n.refused, r[row])
+			n.refused = append(n.refused, b.rows()[row])
 			return nil
 		},
 		Select:   pickRecords,
@@ -111,7 +103,7 @@ func (o *outside) boot() (*node, error) {
 
 // start runs the node with a file sink. When the intake was removed and everything admitted has ended, the rest ends too.
 func (n *node) start() {
-	file := &sink.FileSink[records]{From: n.out.Attach("file", 2), Point: n.point, Encode: encode}
+	file := &sink.FileSink[*batch]{From: n.out.Attach("file", 2), Point: n.point, Encode: encode}
 	n.extra = append(n.extra, file.From)
 	n.o.s.Go(n.scope, "file", func() { n.written = file.Run(n.scope) })
 	n.startWithoutFile()
@@ -130,9 +122,9 @@ func (n *node) startWithoutFile() {
 	n.o.s.Go(n.scope, "point", func() { n.fenced = n.point.Run(n.scope) })
 }
 
-func encode(r records) ([]byte, error) {
+func encode(b *batch) ([]byte, error) {
 	var out []byte
-	for _, key := range r {
+	for _, key := range b.rows() {
 		out = append(append(out, key...), '\n')
 	}
 	return out, nil
@@ -143,7 +135,9 @@ func (n *node) send(keys records) (ack.Outcome, error) {
 	reply := ack.NewReply(n.o.s)
 	root := ack.New(n.o.s, reply)
 	lines := make([]int32, len(keys))
-	err := n.in.Publish(n.scope, root, relay.Batch[records]{Rows: keys, IDs: relay.LineIDs("source", lines)})
+	rows := newBatch(&n.held, keys)
+	err := n.in.Publish(n.scope, root, relay.Batch[*batch]{Rows: rows, IDs: relay.LineIDs("source", lines)})
+	rows.Release()
 	if err != nil {
 		root.Fail(err)
 	} else {
@@ -156,7 +150,7 @@ func (n *node) send(keys records) (ack.Outcome, error) {
 func (n *node) stop() error {
 	n.intake.Remove()
 	n.scope.Join()
-	return errors.Join(n.failed, n.written, n.fenced)
+	return errors.Join(n.failed, n.written, n.fenced, heldError(&n.held))
 }
 
 func TestDeduplicatorLetsTheFirstOfEachKeyPass(t *testing.T) {
@@ -173,9 +167,10 @@ func TestDeduplicatorLetsTheFirstOfEachKeyPass(t *testing.T) {
 			if err != nil {
 				return
 			}
-			for row := range d.Rows {
+			for row := range d.Rows.Rows() {
 				n.ids = append(n.ids, d.IDs.At(row))
 			}
+			d.Rows.Release()
 			d.Share.Ack()
 		}
 	})
@@ -229,19 +224,10 @@ func TestDeduplicatorLetsTheFirstOfEachKeyPass(t *testing.T) {
 
 func TestBranchesHaveKeysOfTheirOwn(t *testing.T) {
 	o := newOutside(sched.Scheduler{}, memory.Options{})
-	o.split = func(r records) ([]branch.Part, error) {
-		var parts []branch.Part
-		for row, key := range r {
-			name, _, _ := strings.Cut(key, ":")
-			at := slices.IndexFunc(parts, func(p branch.Part) bool { return p.Branch == name })
-			if at < 0 {
-				at = len(parts)
-				parts = append(parts, branch.Part{Branch: name})
-			}
-			parts[at].Rows = append(parts[at].Rows, int32(row))
-		}
-		return parts, nil
-	}
+	o.split = splitBy(func(key string) string {
+		name, _, _ := strings.Cut(key, ":")
+		return name
+	})
 	n, err := o.boot()
 	if err != nil {
 		t.Fatal(err)
@@ -331,7 +317,7 @@ func TestRefusalThatIsNotKeptFailsTheDelivery(t *testing.T) {
 // The same for rows that belong to no branch.
 func TestSplitThatFailsFailsTheDelivery(t *testing.T) {
 	o := newOutside(sched.Scheduler{}, memory.Options{})
-	o.split = func(records) ([]branch.Part, error) { return nil, errNoRoom }
+	o.split = func(*batch) ([]branch.Part, error) { return nil, errNoRoom }
 	n, err := o.boot()
 	if err != nil {
 		t.Fatal(err)

@@ -2,11 +2,15 @@ package branch_test
 
 import (
 	"errors"
+	"slices"
+	"strconv"
 	"testing"
 	"time"
 
 	"github.com/millrace-dev/millrace/core/branch"
 	"github.com/millrace-dev/millrace/core/relay"
+	"github.com/millrace-dev/millrace/core/sched"
+	"github.com/millrace-dev/millrace/core/store"
 	"github.com/millrace-dev/millrace/core/store/memory"
 	"github.com/millrace-dev/millrace/core/store/step"
 	"github.com/millrace-dev/millrace/sim"
@@ -24,9 +28,10 @@ func counting(n *node) map[string]int {
 				c.Discard(err)
 				return
 			}
-			for _, key := range d.Rows {
+			for _, key := range d.Rows.rows() {
 				offered[key]++
 			}
+			d.Rows.Release()
 			d.Share.Ack()
 		}
 	})
@@ -56,7 +61,7 @@ func TestSimE2FencedKeysAreNotOfferedAgain(t *testing.T) {
 		w.Join()
 		w.Require(offered["a"] == 1, "E2.fence", "the record was offered %d times", offered["a"])
 		err = n.stop()
-		w.Require(errors.Is(err, relay.ErrFenced), "E2.fence", "the node ended with %v", err)
+		w.Require(errors.Is(err, relay.ErrFenced) && !errors.Is(err, errHeld), "E2.fence", "the node ended with %v", err)
 	})
 }
 
@@ -73,7 +78,7 @@ func TestSimE2KeysOfAnEarlierLifeAreDurable(t *testing.T) {
 			outcome, err := n.send(records{"a"})
 			w.NoError(err)
 			w.Require(outcome.Err != nil || o.durable("a"), "E2.durable", "acknowledged, duplicates %d, and the key may be lost", outcome.Duplicates)
-			w.NoError(n.stop())
+			stopped(w, n)
 		}
 		first := w.Node("node")
 		first.Go("life", life)
@@ -97,12 +102,20 @@ func (o *outside) durable(key string) (there bool) {
 }
 
 // The node is told to end at once while deliveries are everywhere: every attempt is answered, and what is answered positively
-// is in the file.
+// is in the file. Nobody keeps a batch.
 func TestSimE2NobodyIsLeftWaiting(t *testing.T) {
 	sim.Check(t, "E2/nobody-is-left-waiting", func(w *sim.World) {
 		o := newOutside(w.Scheduler(), memory.Options{})
-		if w.Choose("branches", 2) == 1 {
+		switch w.Choose("branches", 3) {
+		case 1:
 			o.split = splitByKey
+		case 2: // one that cannot keep a row which belongs nowhere
+			o.split = func(b *batch) ([]branch.Part, error) {
+				if slices.Contains(b.rows(), "c") {
+					return nil, errNoRoom
+				}
+				return splitByKey(b)
+			}
 		}
 		n, err := o.boot()
 		w.NoError(err)
@@ -122,5 +135,42 @@ func TestSimE2NobodyIsLeftWaiting(t *testing.T) {
 		n.scope.Cancel(errStop)
 		w.Join()
 		n.scope.Join()
+		w.Require(n.held.Load() == 0, "E2.held", "%v", heldError(&n.held))
 	}, sim.Runs(300))
+}
+
+// counted is a store of keys that counts how often a branch begins.
+type counted struct {
+	branch.KeyStore
+	begun int
+}
+
+func (c *counted) Rows(scope *sched.Scope, space, after string, limit int) ([]store.Row, store.Ticket, error) {
+	c.begun++
+	return c.KeyStore.Rows(scope, space, after, limit)
+}
+
+// A branch that was idle for its time ends, whenever it came and however often all were gone before; one that is used in time
+// does not.
+func TestSimE2IdleBranchesEnd(t *testing.T) {
+	sim.Check(t, "E2/idle-branches-end", func(w *sim.World) {
+		o := newOutside(w.Scheduler(), memory.Options{})
+		keys := &counted{KeyStore: o.store}
+		o.keys, o.split = keys, splitBy(func(string) string { return "one" })
+		n, err := o.boot()
+		w.NoError(err)
+		n.start()
+		want := 0
+		for i := range 4 {
+			pause := [...]time.Duration{0, 50 * time.Second, 70 * time.Second, 5 * time.Minute}[w.Choose("pause", 4)]
+			w.NoError(w.Scheduler().Sleep(w.Scope(), "pause", pause))
+			if i == 0 || pause > time.Minute {
+				want++
+			}
+			outcome, err := n.send(records{strconv.Itoa(i)})
+			w.NoError(errors.Join(err, outcome.Err))
+			w.Require(keys.begun == want, "E2.ttl", "the branch began %d times, want %d", keys.begun, want)
+		}
+		stopped(w, n)
+	})
 }

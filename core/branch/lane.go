@@ -37,9 +37,9 @@ import (
 //	Hot path      Admit: one look-up in the table's own map, one push, one add; a worker: one receive, one
 //	              add.
 //
-// Checks TestSimE1*, TestExhaustE1*
+// Model models/branches.go · Checks TestSimE1*, TestExhaustE1*, TestModelE1
 // Mutants E1.take-first, E1.evict-held, E1.look-before-waiting, E1.schedule-always, E1.leave-the-queue,
-// E1.over-before-ready
+// E1.over-before-ready, E1.sweep-no-requeue, E1.used-not-touched
 type Lane[R, W any] struct {
 	table *Table[R, W]
 	key   string

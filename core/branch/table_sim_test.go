@@ -30,6 +30,7 @@ type group struct {
 	does    func(l *lane, st *state, work int)
 	done    map[string][]int
 	dropped map[string][]int
+	ended   []string // branches
 }
 
 func newGroup(w *sim.World, opts branch.Options, workers int) *group {
@@ -51,6 +52,7 @@ func newGroupWithin(w *sim.World, scope *sched.Scope, opts branch.Options, worke
 		},
 		End: func(key string, st *state) {
 			st.ended = true
+			g.ended = append(g.ended, key)
 			g.done[key] = append(g.done[key], *st.works.View()...)
 		},
 	})

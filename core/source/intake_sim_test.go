@@ -55,11 +55,12 @@ func (x *station) send(id string, want source.Code) time.Duration {
 	return x.w.Scheduler().Now().Sub(began)
 }
 
-// stop ends the reader, and requires that every batch was given back.
+// stop ends the reader, and requires that no attempt left a batch or a timer behind.
 func (x *station) stop() {
 	x.from.Remove()
 	x.scope.Join()
 	x.w.Require(x.reader.held(0) == 0, "source.held", "%d batches are held", x.reader.held(0))
+	x.w.Require(!x.w.Fire("attempt of intake"), "source.held", "the time of an attempt that was answered goes on")
 }
 
 // Attempts of a sequential intake follow each other, however one ends; one that nobody settles ends with an unknown

@@ -82,8 +82,10 @@ func TestIntakeRefuses(t *testing.T) {
 	defer scope.Close()
 	refuse := error(nil)
 	r := &reader{judge: func(_ *record.Batch, share *ack.Share) { share.Fail(errSink) }}
+	told := source.Reply{}
 	in := intake(t, scope, r, func(o *source.IntakeOptions) {
 		o.Refuse = func() error { return refuse }
+		o.Replied = func(r source.Reply) { told = r }
 		o.Decode.MaxLineBytes, o.Decode.MaxBodyBytes = 64, 64
 	})
 	record := source.Request{Body: []byte(`{"id":"a","amount":1}`)}
@@ -104,8 +106,8 @@ func TestIntakeRefuses(t *testing.T) {
 		}
 	}
 	refuse = fmt.Errorf("disk: %w", source.ErrFull)
-	if got := in.Handle(scope, record); got.Code != source.Refused || !errors.Is(got.Cause, source.ErrFull) {
-		t.Fatalf("a full disk: %+v", got)
+	if got := in.Handle(scope, record); got.Code != source.Refused || !errors.Is(got.Cause, source.ErrFull) || told.Code != got.Code {
+		t.Fatalf("a full disk: %+v, told %+v", got, told)
 	}
 	if _, err := source.NewIntake(sched.Scheduler{}, source.IntakeOptions{Schema: orders(t), Decode: badOptions()}); err == nil {
 		t.Fatal("decode options out of range were accepted")
