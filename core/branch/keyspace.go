@@ -35,8 +35,8 @@ import (
 // Model models/dedupe.go · Checks TestSimE2*, TestModelE2*, TestLinearE2*
 // Mutants E2.refresh-on-hit, E2.keep-on-failure, E2.publish-live-map, E2.commit-at-reservation, E2.acknowledge-held,
 // E2.source-first, E2.start-empty, E2.release-after-fence, E2.restore-unsynced, E2.restore-page-bound,
-// E2.restore-last-page, E2.restore-absent-failure-sticks, E2.long-key-cut, E2.digest-no-mark, E2.drop-keeps-rows, E2.admit-error-keeps-rows,
-// E2.split-error-keeps-rows, E2.sweep-timer-not-reset
+// E2.restore-last-page, E2.restore-absent-failure-sticks, E2.long-key-cut, E2.digest-no-mark, E2.drop-keeps-rows,
+// E2.admit-error-keeps-rows, E2.split-error-keeps-rows, E2.sweep-timer-not-reset
 type Keyspace struct {
 	s    sched.Scheduler
 	keep time.Duration
