@@ -122,7 +122,7 @@ func TestModelE1(t *testing.T) {
 			w.NoError(m.g.table.Close(w.Scope()))
 			m.model.Alive = nil
 			m.check()
-			for key, n := range m.works { //order: each is compared alone
+			for key, n := range m.works { //order:each is compared alone
 				w.Require(len(m.g.done[key]) == n, "E1.I5", "branch %s did %v, want %d works", key, m.g.done[key], n)
 			}
 		}, sim.Runs(300))
