@@ -85,12 +85,12 @@ func (m *branchMachine) sweep() {
 	ended, due, ok := m.model.Sweep(m.now())
 	m.ended = append(m.ended, ended...)
 	next, got := m.g.table.Sweep()
-	m.w.Require(got == ok && (!ok || next.UnixNano() == due), "E1.ttl", "next due %v, %t; model %v, %t", next, got, time.Unix(0, due).UTC(), ok)
+	m.w.Require(got == ok && (!ok || next.UnixNano() == due), "E1.model", "next due %v, %t; model %v, %t", next, got, time.Unix(0, due).UTC(), ok)
 }
 
 // check compares who is alive and who has ended.
 func (m *branchMachine) check() {
-	m.w.Require(m.g.table.Len() == len(m.model.Alive) && slices.Equal(m.g.ended, m.ended), "E1.use",
+	m.w.Require(m.g.table.Len() == len(m.model.Alive) && slices.Equal(m.g.ended, m.ended), "E1.model",
 		"%d branches, ended %v; model %+v, ended %v", m.g.table.Len(), m.g.ended, m.model.Alive, m.ended)
 }
 
