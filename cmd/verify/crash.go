@@ -57,7 +57,7 @@ const crashPointHits = 12
 func runCrash(ctx context.Context, args []string) int { return exit("crash", crash(ctx, args)) }
 
 // crash runs the orders example over and over: even runs kill the node at random instants, odd ones at failpoints, so many
-// that all of them have their turn. Each must end with a balanced account.
+// that all of them have their turn. Each must end with a balanced account. Then a replica dies at each point of an activation.
 func crash(ctx context.Context, args []string) error {
 	o := crashOptions{}
 	f := flag.NewFlagSet("crash", flag.ContinueOnError)
@@ -106,7 +106,11 @@ func crash(ctx context.Context, args []string) error {
 	if failed > 0 {
 		err = errFound
 	}
-	return errors.Join(s.WriteJSON("crash.json", rows), err)
+	activations, failure := s.crashActivations(ctx, binary, o.seed)
+	if failure == nil {
+		failure = s.activationTable(activations)
+	}
+	return errors.Join(s.WriteJSON("crash.json", rows), s.WriteJSON("crash-activate.json", activations), err, failure)
 }
 
 func (r crashRow) cells() []string {

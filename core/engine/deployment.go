@@ -105,7 +105,14 @@ func (e *Engine) Activate(scope *sched.Scope, p Package) error {
 		if err := e.follow(scope); err != nil {
 			return fmt.Errorf("activate deployment %s: %w", p.Deployment, err)
 		}
-		_, err := e.flip.Activate(scope, d, func(next *view) error { return e.decideView(scope, e.flip.Observe(), next, p) })
+		_, err := e.flip.Activate(scope, d, func(next *view) error {
+			e.options.Failpoint(PointKnown)
+			err := e.decideView(scope, e.flip.Observe(), next, p)
+			if err == nil {
+				e.options.Failpoint(PointDecided)
+			}
+			return err
+		})
 		if errors.Is(err, store.ErrSuperseded) {
 			continue // another replica decided meanwhile
 		}

@@ -121,7 +121,15 @@ type Options struct {
 	TaskPoll time.Duration
 	// Observer is told what lanes do, for metrics. Nil: nobody is told.
 	Observer Observer
+	// Failpoint is called with PointKnown and PointDecided in an activation; crash tests end the process there. Nil does nothing.
+	Failpoint func(name string)
 }
+
+// The points of an activation, in its order. Node adds those behind it.
+const (
+	PointKnown   = "activate/known"   // every lane knows the definitions; nothing is durable, so a restart knows nothing of it
+	PointDecided = "activate/decided" // the decision is durable and not published here, so a restart begins with it
+)
 
 // Validate returns every field that is out of its range, joined.
 func (o Options) Validate() error {
@@ -174,6 +182,9 @@ func (o Options) withDefaults() Options {
 	setDefault(&o.Follow, 2*time.Second)
 	if o.Changed == nil {
 		o.Changed = func() {}
+	}
+	if o.Failpoint == nil {
+		o.Failpoint = func(string) {}
 	}
 	if o.Lost == nil {
 		o.Lost = func(string, error) {}

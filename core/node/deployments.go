@@ -169,7 +169,10 @@ func (n *Node) apply(scope *sched.Scope, p *graph.Package) error {
 	if err != nil {
 		return err
 	}
-	return n.openTransports(n.root) // it is active: whoever asked may be gone
+	n.opts.Failpoint(PointPublished)
+	err = n.openTransports(n.root) // it is active: whoever asked may be gone
+	n.opts.Failpoint(PointOpened)
+	return err
 }
 
 // plan compares a package with what is active, with what drains, and with what the node was started with.

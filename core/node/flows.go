@@ -76,7 +76,8 @@ func (n *Node) startFlows() error {
 		},
 		Replica: n.opts.Replica, Shared: n.shared != nil,
 		Sweep: claim.SweepOptions{Age: n.opts.Shared.claimTimeout()}, Role: claim.LeaseOptions{TTL: n.opts.Shared.claimTimeout() / 3},
-		Dropped: func(message, key string) { n.log.Warn("thrown message met nobody", "message", message, "key", key) },
+		Failpoint: n.opts.Failpoint,
+		Dropped:   func(message, key string) { n.log.Warn("thrown message met nobody", "message", message, "key", key) },
 	}
 	n.flows.lanes = n.metrics.newLaneMetrics(n.s, max(n.pkg.Node.Lanes, lane.DefaultLanes), func(id int) int {
 		if n.flows.engine == nil {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/millrace-dev/millrace/core/engine"
 	"github.com/millrace-dev/millrace/core/graph"
 	"github.com/millrace-dev/millrace/core/sink"
 	"github.com/millrace-dev/millrace/core/store"
@@ -107,6 +108,8 @@ const (
 	PointBeforeReply  = "source/before-reply"
 	PointBeforeSend   = "outbox/before-send"
 	PointBeforeDelete = "outbox/before-delete"
+	PointPublished    = "activate/published" // the deployment is active on every lane, its transports are not open
+	PointOpened       = "activate/opened"    // they are, and nobody has been answered
 )
 
 // Failpoints returns the names of all failpoints.
@@ -115,6 +118,7 @@ func Failpoints() []string {
 		sink.PointBeforeWrite, sink.PointAfterWrite, sink.PointAfterSync, sink.PointAfterCommit, sink.PointAfterSettle,
 		store.PointBeforeApply, store.PointAfterApply, store.PointAfterSync,
 		PointBeforeReply, PointBeforeSend, PointBeforeDelete,
+		engine.PointKnown, engine.PointDecided, PointPublished, PointOpened,
 	}
 }
 

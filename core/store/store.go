@@ -147,6 +147,15 @@ type Spaces interface {
 	Expire(scope *sched.Scope, space string, now time.Time, limit int) (int, Ticket, error)
 }
 
+// Reserver is implemented by stores that replicas share.
+type Reserver interface {
+	// Reserve returns rows of a space by key, up to the key until, that nobody has reserved, at most limit, and reserves each for a time:
+	// until it is over no other call returns the row. A reservation keeps replicas from trying the same rows and is no right to them: a
+	// crash of the store may lose it, it ends with its holder's time whatever became of the holder, and what a row stands for is decided by
+	// the claim of its instance. It never waits for another one: a row that somebody is writing is left out.
+	Reserve(scope *sched.Scope, space, until string, hold time.Duration, limit int) ([]Row, Ticket, error)
+}
+
 // InboxSpace is the space whose rows are the receipts of the inbox. Only Expire accepts it.
 const InboxSpace = "inbox"
 

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -14,7 +15,8 @@ import (
 //
 // Invariants: a call is answered once, and only after the transaction it travelled in has ended. A call that the server
 // refuses fails alone: the others of its transaction are sent again, each by itself, which is safe because the refusal
-// rolled all of them back.
+// rolled all of them back. What locks rows goes last in its transaction: nothing waits for a lock behind it, so no commit that
+// waits for those rows can be waited for.
 type pipeline struct {
 	pool    *pgxpool.Pool
 	timeout time.Duration
@@ -27,6 +29,7 @@ type call struct {
 	sql    string
 	args   []any
 	writes bool
+	locks  bool                 // it locks rows that commits write
 	each   func(pgx.Rows) error // for each row
 	err    error                // set before done is closed
 	done   chan struct{}
@@ -102,6 +105,7 @@ func (p *pipeline) send(batch []*call) error {
 		return unsent{err}
 	}
 	defer conn.Release()
+	slices.SortStableFunc(batch, func(a, b *call) int { return order(a) - order(b) })
 	b := &pgx.Batch{}
 	for _, c := range batch {
 		b.Queue(c.sql, c.args...)
@@ -117,6 +121,14 @@ func (p *pipeline) send(batch []*call) error {
 		err = ended
 	}
 	return err
+}
+
+// order is a call's place in its transaction.
+func order(c *call) int {
+	if c.locks {
+		return 1
+	}
+	return 0
 }
 
 func read(results pgx.BatchResults, each func(pgx.Rows) error) error {

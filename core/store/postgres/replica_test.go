@@ -243,6 +243,11 @@ func judgeReplicas(t *testing.T, reports []replicaReport, accounts, adds int) {
 	if len(emitted) != accounts*adds {
 		t.Errorf("%d emissions left, want %d: %v", len(emitted), accounts*adds, emitted)
 	}
+	for id, n := range emitted { //order:each is judged alone
+		if n != 1 {
+			t.Errorf("emission %s left %d times, and nobody died", id, n)
+		}
+	}
 }
 
 func judgeAccounts(t *testing.T, schema string, accounts, adds int) {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"syscall"
 	"time"
 )
 
@@ -85,7 +86,9 @@ func (c *Client) ask(ctx context.Context, patience time.Duration, replica int, m
 func said(op *Operation, r reply, err error, sort func(reply) Outcome) {
 	op.Outcome, op.Instance = Lost, r.Instance
 	if err != nil {
-		op.Said = err.Error()
+		if op.Said = err.Error(); errors.Is(err, syscall.ECONNREFUSED) {
+			op.Outcome = Unsent
+		}
 		return
 	}
 	if op.Outcome = sort(r); op.Outcome == Lost {
@@ -177,6 +180,6 @@ func (c *Client) stamp(ctx context.Context, client, replica int, t Task) Operati
 }
 
 const (
-	attemptTime = 3 * time.Second // how long a client waits for the answer to a message
-	lockTime    = 2 * time.Second // how long a worker holds a task
+	attemptTime = 1500 * time.Millisecond // how long a client waits for the answer to a message
+	lockTime    = 2 * time.Second         // how long a worker holds a task
 )

@@ -77,7 +77,7 @@ func pause(ctx context.Context, d time.Duration) error {
 func (d *driver) happen(ctx context.Context, e Event) error {
 	r := d.world.replicas[e.Replica]
 	if e.Fault == Activate {
-		return d.activate(ctx, e.Replica)
+		return errors.Join(d.dieActivating(ctx, r, e.Point), d.activate(ctx, e.Replica))
 	}
 	r.busy.Lock() // an earlier event took longer than it was planned to
 	defer r.busy.Unlock()
@@ -129,24 +129,62 @@ const (
 	applyAttempts = 20
 )
 
-// activate is what an operator does: millrace apply, until a node has answered that it is done.
-func (d *driver) activate(ctx context.Context, replica int) error {
+// dieActivating activates on a replica that dies at a point of it. Before the decision is durable nothing may be left of the attempt,
+// after it the second version is active, whoever starts with which folder.
+func (d *driver) dieActivating(ctx context.Context, r *replica, point string) error {
+	r.busy.Lock()
+	defer r.busy.Unlock()
+	env := r.Env
+	r.Env = append(env[:len(env):len(env)], "MILLRACE_FAILPOINT="+point+":1")
+	err := errors.Join(r.Kill(), d.world.start(ctx, r))
+	r.Env = env
+	if err != nil {
+		return err
+	}
 	d.mu.Lock()
 	d.versions.Before = d.history.Mark()
 	d.mu.Unlock()
+	out, err := d.apply(ctx, r)
+	if err == nil {
+		return fmt.Errorf("replica %s was to die at %s, and answered %s", r.name, point, out)
+	}
+	select {
+	case <-r.Gone():
+	case <-time.After(applyTime):
+		return fmt.Errorf("replica %s was to die at %s, and lives: %w: %s", r.name, point, err, out)
+	}
+	active, err := d.world.active(ctx)
+	want := d.world.identities[1]
+	if point == Points()[0] {
+		want = d.world.identities[0]
+	}
+	if err == nil && active != want {
+		err = fmt.Errorf("after a death at %s the active deployment is %s, want %s", point, active, want)
+	}
+	return errors.Join(err, r.Kill(), d.world.start(ctx, r))
+}
+
+// apply is one attempt.
+func (d *driver) apply(ctx context.Context, r *replica) (said string, err error) {
+	attempt, stop := context.WithTimeout(ctx, applyTime)
+	defer stop()
+	out, err := exec.CommandContext(attempt, d.world.binary, "apply", "--node", "http://"+r.Address, d.world.packages[1]).CombinedOutput()
+	return strings.TrimSpace(string(out)), err
+}
+
+// activate is what an operator does: millrace apply, until a node has answered that it is done.
+func (d *driver) activate(ctx context.Context, replica int) error {
 	var said []string
 	for n := range applyAttempts {
 		r := d.world.replicas[(replica+n)%len(d.world.replicas)]
-		attempt, stop := context.WithTimeout(ctx, applyTime)
-		out, err := exec.CommandContext(attempt, d.world.binary, "apply", "--node", "http://"+r.Address, d.world.packages[1]).CombinedOutput()
-		stop()
+		out, err := d.apply(ctx, r)
 		if err == nil {
 			d.mu.Lock()
 			defer d.mu.Unlock()
 			d.versions.After = d.history.Mark()
 			return nil
 		}
-		said = append(said, fmt.Sprintf("%s: %v: %s", r.name, err, strings.TrimSpace(string(out))))
+		said = append(said, fmt.Sprintf("%s: %v: %s", r.name, err, out))
 		if err := pause(ctx, 200*time.Millisecond); err != nil {
 			return err
 		}

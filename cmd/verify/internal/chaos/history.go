@@ -34,6 +34,7 @@ const (
 	Seen      Outcome = "seen"      // what was read is in Log
 	Gone      Outcome = "gone"      // there is no such running instance
 	Refused   Outcome = "refused"   // the task is not held any more
+	Unsent    Outcome = "unsent"    // nobody listened: nothing can have happened
 )
 
 // Operation is one call and its return.

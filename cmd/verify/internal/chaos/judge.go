@@ -65,8 +65,8 @@ func partsOf(ops []Operation) []porcupine.Operation {
 		history = append(history, porcupine.Operation{ClientId: p.Client, Input: p, Call: p.Call, Output: p.Outcome, Return: done})
 	}
 	for _, op := range ops {
-		if op.Outcome == Lost && op.Kind == Read {
-			continue // whatever it would have read
+		if op.Outcome == Unsent || op.Outcome == Lost && op.Kind == Read {
+			continue // it says nothing
 		}
 		add(part{Operation: op})
 		if op.Kind == Open && op.acknowledged() {

@@ -112,13 +112,13 @@ func (x *life) hold(replica int) bool {
 		if op.acknowledged() {
 			return true
 		}
-		x.rest(50 * time.Millisecond)
+		x.rest(100 * time.Millisecond)
 	}
 	return false
 }
 
 // holdTime is how long a client holds the connection of a start.
-const holdTime = 8 * time.Second
+const holdTime = 5 * time.Second
 
 // take sends a step until it is acknowledged.
 func (x *life) take(id string, last bool) bool {

@@ -33,6 +33,7 @@ type Event struct {
 	At      time.Duration `json:"at"`  // since the faults began
 	For     time.Duration `json:"for"` // until the replica is whole again
 	Late    time.Duration `json:"late,omitempty"`
+	Point   string        `json:"point,omitempty"` // Activate: the first attempt kills its replica here
 }
 
 // String shows the event on one line.
@@ -41,10 +42,23 @@ func (e Event) String() string {
 	if e.Late > 0 {
 		text += fmt.Sprintf(", %v late", e.Late)
 	}
+	if e.Point != "" {
+		text += ", killed at " + e.Point
+	}
 	return text
 }
 
 func (e Event) end() time.Duration { return e.At + e.For }
+
+// Points are the failpoints of an activation, in its order. What died at the first of them has activated nothing.
+func Points() []string {
+	return []string{"activate/known", "activate/decided", "activate/published", "activate/opened"}
+}
+
+// activation is a plan with nothing in it but an activation that dies at a point.
+func activation(point string, length time.Duration) []Event {
+	return []Event{{Fault: Activate, At: length / 3, For: time.Second, Point: point}}
+}
 
 // downtime bounds how long a replica that was killed stays down.
 const downtime = 1500 * time.Millisecond
@@ -56,15 +70,15 @@ func newPlan(r *rand.Rand, replicas int, length, claimTimeout time.Duration) []E
 	free := make([]time.Duration, replicas) // from when on a replica is whole
 	var deck []Fault
 	activated, restarts := false, r.Perm(replicas)
-	for at := time.Duration(0); at < length; at += between(r, 400*time.Millisecond, 1200*time.Millisecond) {
+	for at := time.Duration(0); at < length; at += between(r, 500*time.Millisecond, 1500*time.Millisecond) {
 		whole := wholeAt(free, at)
-		if len(whole) < 2 {
-			continue
+		if len(whole) < 2 || len(whole) < replicas && r.IntN(2) == 0 {
+			continue // mostly one is in trouble, often two, never all
 		}
 		e := Event{Replica: whole[r.IntN(len(whole))], At: at}
 		switch {
 		case !activated && at >= length*2/5:
-			e.Fault, activated = Activate, true
+			e.Fault, e.Point, activated = Activate, Points()[r.IntN(len(Points()))], true
 		case at >= length*3/5 && len(restarts) > 0 && slices.Contains(whole, restarts[0]):
 			e.Fault, e.Replica, restarts = Restart, restarts[0], restarts[1:]
 		default:

@@ -25,10 +25,10 @@ create function broken() returns trigger language plpgsql as $$ begin
 	if new.status = 2 and new.snapshot <> old.snapshot and random() < 0.02 then new.snapshot := old.snapshot; end if; return new;
 end $$;
 create trigger broken before update on instances for each row execute function broken();`,
-	// An emission in fifty is lost.
+	// An emission in ten is lost.
 	"outbox": `
 create function broken() returns trigger language plpgsql as $$ begin
-	if random() < 0.02 then return null; end if; return new;
+	if random() < 0.1 then return null; end if; return new;
 end $$;
 create trigger broken before insert on outbox for each row execute function broken();`,
 	// Nobody frees what another one holds: the claims of the dead stay.

@@ -23,6 +23,7 @@ type Options struct {
 	Time    time.Duration // of the faults; what is before and after takes about twenty seconds
 	Clients int           // 0: 24
 	Break   string        // a planted fault of the database, see Breaks; "": none
+	Point   string        // nothing happens but an activation that dies at this point, one of Points; "": the plan is drawn
 }
 
 // The replicas, and the external workers beside the clients.
@@ -119,7 +120,10 @@ func (d *driver) load(ctx context.Context, o Options, rep *Report) (stuck []stri
 		workers.Go(func() { l.worker(work, i) })
 	}
 	defer l.http.CloseIdleConnections()
-	d.plan = newPlan(rand.New(rand.NewPCG(o.Seed, 0)), replicaCount, o.Time, claimTimeout)
+	d.plan = activation(o.Point, o.Time)
+	if o.Point == "" {
+		d.plan = newPlan(rand.New(rand.NewPCG(o.Seed, 0)), replicaCount, o.Time, claimTimeout)
+	}
 	d.carryOut(ctx, o.Time)
 	err = d.whole(ctx)
 	startOver()

@@ -15,18 +15,20 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/millrace-dev/millrace/cmd/internal/orders"
+	"github.com/millrace-dev/millrace/core/graph"
 	"github.com/millrace-dev/millrace/core/store/postgres/pgtest"
 )
 
 // world is the private database, and a proxy and a process for each replica.
 type world struct {
-	dir      string
-	binary   string
-	server   *pgtest.Server
-	database *pgx.ConnConfig
-	hook     *hook
-	packages [2]string // folders of the versions
-	replicas []*replica
+	dir        string
+	binary     string
+	server     *pgtest.Server
+	database   *pgx.ConnConfig
+	hook       *hook
+	packages   [2]string // folders of the versions
+	identities [2]string
+	replicas   []*replica
 }
 
 // replica is one process and its way to the database.
@@ -63,6 +65,11 @@ func newWorld(dir, binary string, replicas int) (w *world, err error) {
 		if w.packages[i], err = writePackage(dir, i+1, w.hook.url()); err != nil {
 			return w, err
 		}
+		p, faults := graph.Load(os.DirFS(w.packages[i]))
+		if len(faults) > 0 {
+			return w, fmt.Errorf("package of version %d: %w", i+1, faults[0])
+		}
+		w.identities[i] = p.ID
 	}
 	for i := range replicas {
 		r, err := w.newReplica(i)
@@ -112,6 +119,17 @@ func (w *world) query(ctx context.Context, use func(*pgx.Conn) error) error {
 		return fmt.Errorf("connect to the database: %w", err)
 	}
 	return errors.Join(use(conn), conn.Close(ctx))
+}
+
+// active is the deployment that the database says is active.
+func (w *world) active(ctx context.Context) (id string, err error) {
+	err = w.query(ctx, func(conn *pgx.Conn) error {
+		return conn.QueryRow(ctx, "select convert_from(value, 'utf8')::json->>'active' from rows where space = 'deployment' and key = 'active'").Scan(&id)
+	})
+	if err != nil {
+		return "", fmt.Errorf("read the active deployment: %w", err)
+	}
+	return id, nil
 }
 
 // addresses are those of the replicas.
