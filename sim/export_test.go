@@ -14,3 +14,18 @@ func Smallest(body func(*World), f *Failure, opts ...Option) (preempts, faults, 
 	}
 	return r.preempts, r.faults, len(r.data), small.Choices.String()
 }
+
+// Fewest searches for the fewest preemptions with which body fails as f did: bound after bound, so that the first failure has no more
+// than any other. It returns -1 when no schedule within the bounds of the search fails.
+func Fewest(body func(*World), f *Failure, most string, opts ...Option) (int, error) {
+	r, err := Explore("fewest", most, body, opts...)
+	if err != nil || r.Failure == nil || r.Failure.Kind != f.Kind || r.Failure.ID != f.ID {
+		return -1, err
+	}
+	o := newOptions(opts)
+	w := newWorld("fewest", body, &o)
+	defer w.drain()
+	g := &guided{follow: &replay{choices: r.Failure.Choices}}
+	execute(w, g, 0)
+	return g.result(w).preempts, nil
+}
