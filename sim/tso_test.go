@@ -186,3 +186,20 @@ func TestDelayedStoresReplay(t *testing.T) {
 		}
 	}
 }
+
+// What a task has stored happens before it starts another task of the check, and before it has waited for one.
+func TestStoresHappenBeforeTasksStartAndEnd(t *testing.T) {
+	r, err := sim.Explore("tso/start", "random", func(w *sim.World) {
+		x := sched.NewUint64(w.Scheduler(), "x", 0)
+		x.Store(1)
+		w.Go("started", func() {
+			w.Require(x.Load() == 1, "start", "x is %d", x.Load())
+			x.Store(2)
+		})
+		w.Join()
+		w.Require(x.Load() == 2, "end", "x is %d", x.Load())
+	}, sim.TSO(), sim.Runs(200))
+	if err != nil || r.Failure != nil {
+		t.Errorf("%+v, %v", r.Failure, err)
+	}
+}

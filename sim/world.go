@@ -172,6 +172,7 @@ func (w *World) Go(name string, f func()) {
 }
 
 func (w *World) start(name string, f func(), n *Node) {
+	w.fence() // what the starter stored happens before the start
 	b := (*backend)(w)
 	if w.joined == nil {
 		w.joined = b.Object(sched.KindWaitGroup, "tasks of the check", 0)
@@ -191,6 +192,7 @@ func (w *World) Join() {
 	if w.joined == nil {
 		return
 	}
+	w.wait()
 	b := (*backend)(w)
 	b.Block(sched.Arm{H: w.joined, Op: sched.OpWGWait})
 	b.Outcome(w.joined, sched.OpWGWait, 1)
