@@ -118,8 +118,14 @@ func (o *options) String() string {
 	if o.tso {
 		text += " " + tsoWord
 	}
+	if batons {
+		text += " " + DetectorWord
+	}
 	return text
 }
+
+// DetectorWord is how the options of a schedule say that it was found under Go's race detector.
+const DetectorWord = "detector"
 
 // strategyNamed returns a sampling strategy.
 func strategyNamed(name string, m measured) (strategy, error) {

@@ -52,16 +52,21 @@ func (w *World) observe(t *task, h *sched.Hook, op sched.Op, result uint64) {
 		}
 	}
 	if w.tracing {
-		e := event{
-			step: w.steps, task: t.id, name: t.name, op: op, object: objectName(h),
-			result: result, now: w.now, where: t.where, edge: acquires(op, result), tick: t.tick, since: t.since,
-		}
-		if w.clocksOn {
-			e.clock = append([]uint32{}, t.clock.v...)
-		}
-		w.trace = append(w.trace, e)
-		t.tick = t.clock.at(t.id) // for an operation without a point of its own
+		quietly(func() { w.record(t, h, op, result) }) // the formatting of names shares buffers, which would order the tasks
 	}
+}
+
+// record appends an operation to the trace.
+func (w *World) record(t *task, h *sched.Hook, op sched.Op, result uint64) {
+	e := event{
+		step: w.steps, task: t.id, name: t.name, op: op, object: objectName(h),
+		result: result, now: w.now, where: t.where, edge: acquires(op, result), tick: t.tick, since: t.since,
+	}
+	if w.clocksOn {
+		e.clock = append([]uint32{}, t.clock.v...)
+	}
+	w.trace = append(w.trace, e)
+	t.tick = t.clock.at(t.id) // for an operation without a point of its own
 }
 
 // acquires reports whether an operation orders what follows it after what others released on its object.

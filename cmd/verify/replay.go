@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/millrace-dev/millrace/cmd/verify/internal/harness"
+	"github.com/millrace-dev/millrace/sim"
 	"github.com/millrace-dev/millrace/sim/inventory"
 )
 
@@ -67,8 +69,13 @@ func (s site) replayFresh(ctx context.Context, recorded schedule, mode string) (
 		return inventory.Record{}, err
 	}
 	p := s.NewProgress("replay", 0)
-	cmd := s.Command(ctx, ".", "go", "test", "-run=^"+recorded.Test+"$", "-count=1", recorded.Package)
-	cmd.Env = append(os.Environ(), append(s.checkEnv(records), replayEnv(recorded.file, mode)...)...)
+	flags, env, err := s.replayBuild(recorded)
+	if err != nil {
+		return inventory.Record{}, err
+	}
+	args := append(append([]string{"test"}, flags...), "-run=^"+recorded.Test+"$", "-count=1", recorded.Package)
+	cmd := s.Command(ctx, ".", "go", args...)
+	cmd.Env = append(append(os.Environ(), append(s.checkEnv(records), replayEnv(recorded.file, mode)...)...), env...)
 	text, failed := cmd.CombinedOutput()
 	p.Close()
 	defer os.Remove(records) //nolint:errcheck // out/ is disposable
@@ -77,6 +84,15 @@ func (s site) replayFresh(ctx context.Context, recorded schedule, mode string) (
 		return rec, fmt.Errorf("%w\n%s", errors.Join(err, failed), harness.Tail(string(text), 60))
 	}
 	return rec, nil
+}
+
+// replayBuild says how the schedule's program is built and what it is told: as for `verify race` where that found it.
+func (s site) replayBuild(recorded schedule) (flags, env []string, err error) {
+	if !slices.Contains(strings.Fields(strings.Trim(string(recorded.Options), `"`)), sim.DetectorWord) {
+		return nil, nil, nil
+	}
+	log, err := s.Path("race", "replay-report")
+	return detectorFlags, detectorEnv(log), err
 }
 
 func replayEnv(file, mode string) []string {

@@ -20,6 +20,14 @@ func both(w *sim.World, first, second func()) {
 	w.Join()
 }
 
+// least is an invariant: n has not fallen below.
+func least(n, below int) error {
+	if n < below {
+		return sched.Broken("n.least", "%d, at least %d", n, below)
+	}
+	return nil
+}
+
 var all = []program{
 	{"planted increment", func(w *sim.World) {
 		n := 0
@@ -50,6 +58,31 @@ var all = []program{
 	{"planted map", func(w *sim.World) {
 		seen := map[string]int{}
 		both(w, func() { seen["a"]++ }, func() { seen["b"]++ })
+	}},
+	{"planted write that an invariant reads too", func(w *sim.World) {
+		m, n := sched.NewMutex(w.Scheduler(), "m"), 0
+		w.Invariant("n", func() error { return least(n, 0) })
+		both(w, func() {
+			m.Lock()
+			n++
+			m.Unlock()
+		}, func() {
+			w.Scheduler().Yield()
+			n++
+		})
+	}},
+	{"guarded, read by an invariant", func(w *sim.World) {
+		m, n, done := sched.NewMutex(w.Scheduler(), "m"), 0, sched.NewInt64(w.Scheduler(), "done", 0)
+		w.Invariant("n", func() error { return least(n, int(done.Peek())) })
+		increment := func() {
+			for range 3 {
+				m.Lock()
+				n++
+				m.Unlock()
+				done.Add(1)
+			}
+		}
+		both(w, increment, increment)
 	}},
 	{"mutex", func(w *sim.World) {
 		m, n := sched.NewMutex(w.Scheduler(), "m"), 0
