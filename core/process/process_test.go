@@ -29,6 +29,7 @@ type rig struct {
 	after   *relay.Consumer[*record.Batch]
 	refused []string // rows and reasons that were told
 	keep    error    // what telling answers
+	trees   []*ack.Tree
 }
 
 func fields(t *testing.T, name string, all ...record.Field) *record.Schema {
@@ -85,6 +86,11 @@ func start(t *testing.T, where string, assign ...record.Assignment) *rig {
 		r.scope.Close()
 		r.after.Discard(errDisk)
 		mem.AssertSize(t, 0)
+		for i, tree := range r.trees {
+			if n := tree.Active(); n != 0 {
+				t.Errorf("%d shares of attempt %d are left to nobody", n, i)
+			}
+		}
 	})
 	return r
 }
@@ -125,6 +131,7 @@ func (r *rig) publish(unit relay.Unit, values ...int) *ack.Reply {
 	}
 	reply := ack.NewReply(sched.Scheduler{})
 	root := ack.New(sched.Scheduler{}, reply)
+	r.trees = append(r.trees, root.Tree())
 	b := d.Flush()
 	defer b.Release()
 	err = r.in.Publish(r.scope, root, relay.Batch[*record.Batch]{Rows: b, IDs: relay.LineIDs("d", lines), Unit: unit})

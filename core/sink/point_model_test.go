@@ -272,13 +272,18 @@ type scale struct {
 	most   int   // rows of a commit
 	groups [][]int
 	fault  string
+	closed int
 }
 
 func (s *scale) Open(string) (vfs.File, error) { return s, nil }
 func (s *scale) Sync() error                   { return nil }
 func (s *scale) Truncate(int64) error          { return nil }
 func (s *scale) Size() (int64, error)          { return 0, nil }
-func (s *scale) Close() error                  { return nil }
+
+func (s *scale) Close() error {
+	s.closed++
+	return nil
+}
 
 func (s *scale) WriteAt(data []byte, offset int64) (int, error) {
 	if offset != s.length {
@@ -357,6 +362,9 @@ func TestModelG6GroupsHoldTheirBounds(t *testing.T) {
 			want := models.Groups(units, 256, models.Load{Rows: sink.MaxUnitRows, Bytes: 8 << 20})
 			if !slices.EqualFunc(s.groups, want, slices.Equal[[]int]) {
 				broken(outer, t, "G6.I7", "units %v in groups %v, want %v", units, s.groups, want)
+			}
+			if s.closed != 1 {
+				broken(outer, t, "G6.I7", "the file was closed %d times", s.closed)
 			}
 			if s.fault != "" || s.length != int64(total) || s.most > store.MaxStepRows {
 				broken(outer, t, "G6.I4", "%s; %d bytes of %d, %d rows in one commit", s.fault, s.length, total, s.most)
