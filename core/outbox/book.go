@@ -32,15 +32,23 @@ const waitingRoom = 4
 
 func (b *book) bound() int { return (1 + waitingRoom) * b.options.Workers * b.options.Batch }
 
-// full says that no further instance can be remembered, so that looking on would be of no use.
+// full says that no further instance can be remembered.
 func (b *book) full() bool { return len(b.entries) >= b.bound() }
+
+// mayServe says that looking on is of use: there is room for a further instance, or the time of a remembered one has come.
+func (b *book) mayServe(now time.Time) bool {
+	return !b.full() || slices.ContainsFunc(b.entries, func(e *entry) bool { return e.free(now) })
+}
+
+// free says that an instance is with no worker and its backoff is over.
+func (e *entry) free(now time.Time) bool { return e.runs == 0 && !e.until.After(now) }
 
 func (b *book) mayOffer(instance store.InstanceID, now time.Time) bool {
 	e := b.byInstance[instance]
 	if e == nil {
 		return !b.full()
 	}
-	return e.runs == 0 && !e.until.After(now)
+	return e.free(now)
 }
 
 func (b *book) offered(instance store.InstanceID) {

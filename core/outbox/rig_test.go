@@ -3,6 +3,7 @@ package outbox_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/millrace-dev/millrace/core/outbox"
@@ -28,6 +29,8 @@ type rig struct {
 	repeats  int
 	faults   int // how many more sends the receiver may fail
 	sender   *outbox.Sender
+	slow     bool               // a look takes its time after it has read the rows
+	refused  []store.InstanceID // by a receiver that was down for them, in the order in which it first was asked
 }
 
 func newRig(w *sim.World, o memory.Options, faults int) *rig {
@@ -36,12 +39,45 @@ func newRig(w *sim.World, o memory.Options, faults int) *rig {
 	return r
 }
 
-func (r *rig) start(scope *sched.Scope, o outbox.Options) {
-	x, err := outbox.New(r.Scheduler(), o, r.st, r.receive)
+func (r *rig) start(scope *sched.Scope, o outbox.Options) { r.startIn(scope, o, r.receive) }
+
+func (r *rig) startTo(o outbox.Options, send outbox.Send) { r.startIn(r.Scope(), o, send) }
+
+func (r *rig) startIn(scope *sched.Scope, o outbox.Options, send outbox.Send) {
+	x, err := outbox.New(r.Scheduler(), o, source{r.st, r}, send)
 	r.NoError(err)
 	r.Own(x)
 	x.Start(scope)
 	r.sender = x
+}
+
+// source is the store as the sender reads it.
+type source struct {
+	outbox.Source
+	r *rig
+}
+
+func (s source) Emissions(scope *sched.Scope, after store.Emission, limit int) ([]store.Emission, store.Ticket, error) {
+	rows, t, err := s.Source.Emissions(scope, after, limit)
+	for i := 0; s.r.slow && i < 8; i++ {
+		s.r.Scheduler().Yield()
+	}
+	return rows, t, err
+}
+
+// reachable is a receiver that takes nothing of some instances.
+func (r *rig) reachable(down map[store.InstanceID]bool) outbox.Send {
+	return func(_ *sched.Scope, e store.Emission) error {
+		r.Scheduler().Yield()
+		if down[e.Instance] {
+			if !slices.Contains(r.refused, e.Instance) {
+				r.refused = append(r.refused, e.Instance)
+			}
+			return errDown
+		}
+		r.arrive(e)
+		return nil
+	}
 }
 
 // emit spawns an instance whose first step emits count payloads, as a lane does: commit, then the mark.

@@ -123,7 +123,7 @@ func (x *Sender) offer(scope *sched.Scope, now time.Time) time.Time {
 	b := x.book.Edit()
 	b.forgetIdle(now)
 	wrapped := b.cursor == ""
-	for page := 0; page < maxPages && !b.full(); page++ {
+	for page := 0; page < maxPages && b.mayServe(now); page++ {
 		rows, ticket, err := x.source.Emissions(scope, store.Emission{Instance: b.cursor, Sequence: after(b.cursor)}, x.options.Batch)
 		if err != nil {
 			return now.Add(x.options.Backoff) // the rows stay, so nothing is lost by asking later
