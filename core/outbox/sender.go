@@ -44,7 +44,7 @@ type Send func(scope *sched.Scope, e store.Emission) error
 //	               durability, and for one acknowledgement, at most Timeout. All until the scope ends.
 //	Hot path       Emitted is one channel operation that never blocks.
 //
-// Spec tla/outbox/Outbox.tla · Model models/outbox.go · Checks TestSimL11*, TestModelL11*, TestTraceL11* · Mutants L11.send-before-commit
+// Spec tla/outbox/Outbox.tla · Model models/outbox.go · Checks TestSimL11*, TestModelL11*, TestTraceL11* · Mutants L11.*
 type Sender struct {
 	s       sched.Scheduler
 	options Options

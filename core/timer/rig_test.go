@@ -23,9 +23,10 @@ type rig struct {
 	st     *step.Store
 	engine *memory.Engine
 	begun  time.Time
-	fires  map[store.InstanceID]int // steps that committed for a timer
-	early  []store.Timer            // those that committed before they were due
-	looks  *sched.Chan[struct{}]    // when set, gets a value when the timers begin their second look
+	fires  map[store.InstanceID]int           // steps that committed for a timer
+	early  []store.Timer                      // those that committed before they were due
+	at     map[store.InstanceID]time.Duration // when those that committed began, after the check's begin
+	looks  *sched.Chan[struct{}]              // when set, gets a value when the timers begin their second look
 }
 
 // Timers implements timer.Source.
@@ -37,7 +38,7 @@ func (r *rig) Timers(scope *sched.Scope, after store.Timer, until time.Time, lim
 }
 
 func newRig(w *sim.World, o memory.Options) *rig {
-	r := &rig{World: w, fires: map[store.InstanceID]int{}, begun: w.Scheduler().Now()}
+	r := &rig{World: w, fires: map[store.InstanceID]int{}, at: map[store.InstanceID]time.Duration{}, begun: w.Scheduler().Now()}
 	r.st, r.engine = memory.Open(w.Scheduler(), o)
 	return r
 }
@@ -63,6 +64,7 @@ type node struct {
 	// Both run on the lane's task before the claim is taken.
 	hold    func(store.Timer)
 	refuses func(store.Timer) bool
+	instead timer.Outcome // of those that are refused
 }
 
 func (r *rig) start(scope *sched.Scope, o timer.Options) *node {
@@ -72,7 +74,7 @@ func (r *rig) start(scope *sched.Scope, o timer.Options) *node {
 }
 
 func (r *rig) build(scope *sched.Scope, o timer.Options) *node {
-	n := &node{r: r, hold: func(store.Timer) {}, refuses: func(store.Timer) bool { return false }}
+	n := &node{r: r, hold: func(store.Timer) {}, refuses: func(store.Timer) bool { return false }, instead: timer.Refused}
 	incarnation, err := r.st.Incarnate(scope)
 	r.NoError(err)
 	for id := range uint32(2) {
@@ -93,7 +95,7 @@ func (n *node) fire(scope *sched.Scope, t store.Timer) timer.Outcome {
 	n.hold(t)
 	outcome := timer.Refused
 	if n.refuses(t) {
-		return outcome
+		return n.instead
 	}
 	err := n.claims[ownerLane(t.Instance)].With(scope, t.Instance, func(h *claim.Hold) error {
 		in, _, err := h.Load(scope)
@@ -111,6 +113,7 @@ func (n *node) fire(scope *sched.Scope, t store.Timer) timer.Outcome {
 		if err == nil {
 			outcome = timer.Fired
 			n.r.fires[t.Instance]++
+			n.r.at[t.Instance] = due.Sub(n.r.begun)
 			if due.Before(t.Due) {
 				n.r.early = append(n.r.early, t)
 			}

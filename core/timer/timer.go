@@ -3,6 +3,7 @@ package timer
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/millrace-dev/millrace/core/sched"
@@ -56,12 +57,13 @@ type Fire func(scope *sched.Scope, t store.Timer) Outcome
 //
 //	I1  a wait is offered to at most one lane at a time, and only to the one that owns its instance.
 //	I2  no timer is offered before it is due.
-//	I3  what is remembered is bounded: at most Lanes × Batch offered, and deferred ones up to four times as many.
+//	I3  what is remembered is bounded for each lane: at most Batch offered and the one that it has, and five times Batch in all.
 //	I4  a row leaves the store only by the commit of a step that closed its wait (kept by having no other way).
 //
 //	Orders         Armed: row committed → read wakeAt.  Scan: wakeAt = always → read rows → wakeAt = next due.
 //	Linearization  a timer fires at the commit of its step.
-//	Waits          the scan: for the next due time, a mark or an outcome, at most Poll. A lane's task: for
+//	Waits          the scan: for the next due time, a mark or an outcome, at most Poll, and at most Backoff while
+//	               more is due than was read. A lane's task: for
 //	               room in the lane's queue and for its reply. All until the scope ends.
 //	Hot path       Armed is one atomic load, and one channel operation when the timer is next.
 //
@@ -148,16 +150,14 @@ func (t *Timers) offerDue(scope *sched.Scope, now time.Time) time.Time {
 	latest := now.Add(t.options.Poll)
 	b := t.book.Edit()
 	b.looks++
-	limit := b.scanLimit()
-	due, _, err := t.source.Timers(scope, store.Timer{}, now, limit)
-	if err != nil {
+	whole, err := t.offerPages(scope, b, now)
+	switch {
+	case err != nil:
 		return now.Add(t.options.Backoff) // the store says no: the rows stay, so nothing is lost by asking later
-	}
-	for _, timer := range due {
-		t.offer(b, timer, now)
-	}
-	if len(due) < limit {
+	case whole:
 		b.forgetUnseen(now)
+	case b.cursor != (store.Timer{}):
+		latest = now.Add(t.options.Backoff) // the rest is not read to its end
 	}
 	after := store.Timer{Due: now, Instance: maxInstance, Generation: math.MaxUint64}
 	upcoming, _, err := t.source.Timers(scope, after, latest, 1)
@@ -170,17 +170,53 @@ func (t *Timers) offerDue(scope *sched.Scope, now time.Time) time.Time {
 	return b.earliest(now, latest)
 }
 
+// offerPages offers the first page of what is due. When there is more and a lane has room it offers a page of the rest, too, and the
+// next look goes on behind that: so timers that a busy lane leaves in the store do not hide those of others. It reports whether the
+// first page was all.
+func (t *Timers) offerPages(scope *sched.Scope, b *book, now time.Time) (whole bool, err error) {
+	limit := b.scanLimit()
+	after := b.cursor
+	b.cursor = store.Timer{}
+	last, whole, err := t.offerPage(scope, b, store.Timer{}, now, limit)
+	if err != nil || whole || !t.hasRoom() {
+		return whole, err
+	}
+	if after == (store.Timer{}) {
+		after = last
+	}
+	last, end, err := t.offerPage(scope, b, after, now, limit)
+	if !end {
+		b.cursor = last
+	}
+	return false, err
+}
+
+// offerPage offers what is due behind a timer, and returns the last of the page and whether nothing is due behind that.
+func (t *Timers) offerPage(scope *sched.Scope, b *book, after store.Timer, now time.Time, limit int) (last store.Timer, end bool, err error) {
+	due, _, err := t.source.Timers(scope, after, now, limit)
+	if err != nil {
+		return last, false, err
+	}
+	for _, last = range due {
+		t.offer(b, last, now)
+	}
+	return last, len(due) < limit, nil
+}
+
+// hasRoom reports whether some lane could be offered a timer.
+func (t *Timers) hasRoom() bool {
+	return slices.ContainsFunc(t.work, func(w *sched.Chan[store.Timer]) bool { return w.Len() < w.Cap() })
+}
+
 // maxInstance sorts after every instance id: ids are printable text.
 const maxInstance = store.InstanceID("\xff\xff\xff\xff")
 
 // offer hands the timer to its lane's task unless it is there already, waits for its backoff, or finds
 // no room. Without room it stays in the store; an outcome that makes room also brings the next scan.
 func (t *Timers) offer(b *book, timer store.Timer, now time.Time) {
-	if !b.mayOffer(timer, now) {
-		return
-	}
-	if t.work[t.owner(timer.Instance)].TrySend(timer) {
-		b.offered(timer, now)
+	lane := t.owner(timer.Instance)
+	if b.mayOffer(timer, lane, now) && t.work[lane].TrySend(timer) {
+		b.offered(timer, lane, now)
 		t.emit("Offer", timer)
 	}
 }

@@ -18,7 +18,7 @@ import (
 const patience = time.Minute
 
 // Timers fire once each, also those whose claim somebody else holds at first, whose instance somebody else
-// advances meanwhile, and whose store refuses or loses an answer.
+// advances meanwhile, and whose store refuses or loses an answer; without waiting for a look that comes by itself.
 func dueTimerFiresOnce(w *sim.World) {
 	r := newRig(w, memory.Options{
 		Refuse: 5, Lose: 5, Budget: 4, Only: []string{"take", "commit", "timers", "head"},
@@ -27,7 +27,7 @@ func dueTimerFiresOnce(w *sim.World) {
 	r.park("b", 2*time.Second)
 	r.park("c", 2*time.Second)
 	spec.Attach(w, r.engine)
-	r.start(w.Scope(), timer.Options{})
+	r.start(w.Scope(), timer.Options{Poll: time.Hour})
 	w.Go("administrator", func() {
 		owner := store.Owner{Replica: "admin", Incarnation: 1}
 		claims := claim.New(w.Scheduler(), r.st, nil, owner)
@@ -88,11 +88,13 @@ func TestSimL10BusyLaneDelaysItsOwnTimersOnly(t *testing.T) {
 	sim.Check(t, "L10/busy-lane-delays-its-own-timers-only", func(w *sim.World) {
 		r := newRig(w, memory.Options{})
 		s := w.Scheduler()
-		r.park("a", time.Second) // lane 1
-		r.park("c", time.Second) // lane 1
-		r.park("b", time.Second) // lane 0
+		busy := []store.InstanceID{"a", "c", "e", "g", "i", "k", "m", "o"} // lane 1; more than a look reads at a time
+		for _, id := range busy {
+			r.park(id, time.Second)
+		}
+		r.park("b", 2*time.Second) // lane 0
 		release := sched.NewNotify(s, "busy lane")
-		n := r.start(w.Scope(), timer.Options{Batch: 1})
+		n := r.start(w.Scope(), timer.Options{Batch: 1, Poll: time.Hour})
 		n.hold = func(t store.Timer) {
 			if ownerLane(t.Instance) == 1 && r.fires["a"]+r.fires["c"] == 0 {
 				w.NoError(release.Wait(w.Scope()))
@@ -106,7 +108,7 @@ func TestSimL10BusyLaneDelaysItsOwnTimersOnly(t *testing.T) {
 		w.Require(r.fires["d"] == 1, "L10.armed", "a timer armed now did not fire: %v", r.fires)
 		release.One()
 		w.NoError(s.Sleep(w.Scope(), "patience", patience))
-		r.settled("a", "b", "c", "d")
+		r.settled(append(busy, "b", "d")...)
 	})
 }
 
@@ -138,6 +140,7 @@ func TestSimL10RefusalsBackOff(t *testing.T) {
 		r := newRig(w, memory.Options{})
 		attempts := map[store.InstanceID][]time.Duration{}
 		n := r.build(w.Scope(), timer.Options{Batch: 1, Poll: time.Hour, Backoff: time.Second, MaxBackoff: 8 * time.Second})
+		n.instead = []timer.Outcome{timer.Refused, timer.Gone}[w.Choose("outcome", 2)] // and the store goes on to show it
 		n.refuses = func(t store.Timer) bool {
 			attempts[t.Instance] = append(attempts[t.Instance], w.Scheduler().Now().Sub(r.begun))
 			return len(attempts[t.Instance]) < 7
@@ -156,4 +159,54 @@ func TestSimL10RefusalsBackOff(t *testing.T) {
 		}
 		r.settled("a", "c", "e")
 	})
+}
+
+// A timer that is armed to be due a little before the next look fires at its time.
+func TestSimL10ArmedBeforeTheLookIsPunctual(t *testing.T) {
+	sim.Check(t, "L10/armed-before-the-look-is-punctual", func(w *sim.World) {
+		r := newRig(w, memory.Options{})
+		n := r.start(w.Scope(), timer.Options{Poll: time.Minute})
+		w.NoError(w.Scheduler().Sleep(w.Scope(), "first look", time.Second))
+		due := time.Minute - []time.Duration{0, 1, time.Millisecond, time.Second, 30 * time.Second}[w.Choose("before", 5)]
+		r.park("b", due)
+		n.timers.Armed(r.begun.Add(due))
+		w.NoError(w.Scheduler().Sleep(w.Scope(), "patience", 2*time.Minute))
+		r.settled("b")
+		w.Require(r.at["b"] == due, "L10.punctual", "due after %v and fired after %v", due, r.at["b"])
+	}, sim.Runs(50))
+}
+
+// A lane that refuses more timers than are remembered takes no other lane's place, and a look that shows a part of what is due
+// forgets none of those that wait.
+func TestSimL10RefusedTimersTakeNoOthersPlace(t *testing.T) {
+	sim.Check(t, "L10/refused-timers-take-no-others-place", func(w *sim.World) {
+		r := newRig(w, memory.Options{})
+		n := r.build(w.Scope(), timer.Options{Batch: 1, Poll: time.Hour, Backoff: time.Second, MaxBackoff: 16 * time.Second})
+		var refused []store.InstanceID // lane 1; five are remembered
+		for _, id := range "acegikmoqsuwy" {
+			refused = append(refused, store.InstanceID(id))
+		}
+		up, last, brought := false, map[store.InstanceID]time.Duration{}, map[store.InstanceID]int{}
+		n.refuses = func(t store.Timer) bool {
+			id, now := t.Instance, w.Scheduler().Now().Sub(r.begun)
+			if ownerLane(id) == 0 || up {
+				return false
+			}
+			least := min(time.Second<<max(brought[id]-1, 0), 16*time.Second)
+			w.Require(brought[id] == 0 || now-last[id] >= least, "L10.backoff", "%s was brought at %v and again at %v", id, last[id], now)
+			brought[id]++
+			last[id] = now
+			return true
+		}
+		for _, id := range refused {
+			r.park(id, time.Second)
+		}
+		r.park("b", 3*time.Second) // lane 0
+		n.timers.Start(w.Scope())
+		w.NoError(w.Scheduler().Sleep(w.Scope(), "refusing", patience))
+		w.Require(r.fires["b"] == 1, "L10.lane", "fires while lane 1 refuses: %v", r.fires)
+		up = true
+		w.NoError(w.Scheduler().Sleep(w.Scope(), "patience", patience))
+		r.settled(append(refused, "b")...)
+	}, sim.Runs(50))
 }
