@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
@@ -10,6 +9,7 @@ import (
 	"github.com/millrace-dev/millrace/core/flow"
 	"github.com/millrace-dev/millrace/core/lane"
 	"github.com/millrace-dev/millrace/core/mail"
+	"github.com/millrace-dev/millrace/core/option"
 	"github.com/millrace-dev/millrace/core/outbox"
 	"github.com/millrace-dev/millrace/core/sched"
 	"github.com/millrace-dev/millrace/core/timer"
@@ -134,52 +134,42 @@ const (
 // Validate returns every field that is out of its range, joined.
 func (o Options) Validate() error {
 	o = o.withDefaults()
-	var faults []error
-	number := func(name string, value, most int) {
-		if value < 1 || value > most {
-			faults = append(faults, fmt.Errorf("engine option %s: %d is not in 1 … %d", name, value, most))
-		}
-	}
-	span := func(name string, value, most time.Duration) {
-		if value < time.Millisecond || value > most {
-			faults = append(faults, fmt.Errorf("engine option %s: %v is not in 1ms … %v", name, value, most))
-		}
-	}
-	number("Attempts", o.Attempts, 1000)
-	number("SettleCapacity", o.SettleCapacity, 1_000_000)
-	number("MaxVisits", o.MaxVisits, 1_000_000)
-	span("Backoff", o.Backoff, time.Minute)
-	span("SettleTimeout", o.SettleTimeout, 24*time.Hour)
-	span("SettlePoll", o.SettlePoll, time.Hour)
-	faults = append(faults, lane.Options{Lanes: o.Lanes, Queue: o.Queue}.Validate(), o.Limits.Validate(),
-		o.Timers.Validate(), o.Outbox.Validate(), o.Mail.Validate(), o.Sweep.Validate(), o.Role.Validate())
-	span("TaskPoll", o.TaskPoll, time.Minute)
-	span("Follow", o.Follow, time.Hour)
-	span("Retire", o.Retire, time.Hour)
+	r := option.Of("engine")
+	r.Number("Attempts", o.Attempts, 1000)
+	r.Number("SettleCapacity", o.SettleCapacity, 1_000_000)
+	r.Number("MaxVisits", o.MaxVisits, 1_000_000)
+	r.Span("Backoff", o.Backoff, time.Minute)
+	r.Span("SettleTimeout", o.SettleTimeout, 24*time.Hour)
+	r.Span("SettlePoll", o.SettlePoll, time.Hour)
+	faults := []error{lane.Options{Lanes: o.Lanes, Queue: o.Queue}.Validate(), o.Limits.Validate(),
+		o.Timers.Validate(), o.Outbox.Validate(), o.Mail.Validate(), o.Sweep.Validate(), o.Role.Validate()}
+	r.Span("TaskPoll", o.TaskPoll, time.Minute)
+	r.Span("Follow", o.Follow, time.Hour)
+	r.Span("Retire", o.Retire, time.Hour)
 	if o.Journal < 0 || o.Journal > 87_600*time.Hour {
 		faults = append(faults, fmt.Errorf("engine option Journal: %v is not in 0 … 87600h", o.Journal))
 	}
 	if o.MessageTTL > 24*time.Hour {
 		faults = append(faults, fmt.Errorf("engine option MessageTTL: %v is more than 24h", o.MessageTTL))
 	}
-	return errors.Join(faults...)
+	return r.Join(faults...)
 }
 
 func (o Options) withDefaults() Options {
-	setDefault(&o.Replica, "node")
-	setDefault(&o.Lanes, lane.DefaultLanes)
-	setDefault(&o.Attempts, 20)
-	setDefault(&o.Backoff, 2*time.Millisecond)
-	setDefault(&o.SettleCapacity, 10_000)
-	setDefault(&o.SettleTimeout, time.Minute)
+	option.Default(&o.Replica, "node")
+	option.Default(&o.Lanes, lane.DefaultLanes)
+	option.Default(&o.Attempts, 20)
+	option.Default(&o.Backoff, 2*time.Millisecond)
+	option.Default(&o.SettleCapacity, 10_000)
+	option.Default(&o.SettleTimeout, time.Minute)
 	if o.Shared {
-		setDefault(&o.SettlePoll, sharedSettlePoll)
+		option.Default(&o.SettlePoll, sharedSettlePoll)
 	}
-	setDefault(&o.SettlePoll, 5*time.Second)
-	setDefault(&o.MaxVisits, flow.DefaultVisits)
-	setDefault(&o.MessageTTL, time.Minute)
-	setDefault(&o.TaskPoll, time.Second)
-	setDefault(&o.Follow, 2*time.Second)
+	option.Default(&o.SettlePoll, 5*time.Second)
+	option.Default(&o.MaxVisits, flow.DefaultVisits)
+	option.Default(&o.MessageTTL, time.Minute)
+	option.Default(&o.TaskPoll, time.Second)
+	option.Default(&o.Follow, 2*time.Second)
 	if o.Changed == nil {
 		o.Changed = func() {}
 	}
@@ -189,17 +179,10 @@ func (o Options) withDefaults() Options {
 	if o.Lost == nil {
 		o.Lost = func(string, error) {}
 	}
-	setDefault(&o.Retire, 10*time.Second)
+	option.Default(&o.Retire, 10*time.Second)
 	if o.Shared {
-		setDefault(&o.Timers.Poll, sharedTimerPoll)
-		setDefault(&o.Outbox.Poll, sharedOutboxPoll)
+		option.Default(&o.Timers.Poll, sharedTimerPoll)
+		option.Default(&o.Outbox.Poll, sharedOutboxPoll)
 	}
 	return o
-}
-
-func setDefault[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
-	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/millrace-dev/millrace/core/store/step"
 	"github.com/millrace-dev/millrace/models"
 	"github.com/millrace-dev/millrace/sim"
+	"github.com/millrace-dev/millrace/sim/drawn"
 	"github.com/millrace-dev/millrace/sim/inventory"
 	"pgregory.net/rapid"
 )
@@ -125,12 +126,9 @@ func (d *driver) compare(after operation) {
 
 func TestModelL11(t *testing.T) {
 	inventory.Run(t, inventory.LaneModel, "L11/model", func(t *testing.T) int {
-		cases := 0
-		rapid.Check(t, func(rt *rapid.T) {
-			cases++
+		return drawn.Run(t, "L11/model", func(rt *rapid.T) func(*sim.World) {
 			operations := drawOperations(rt)
-			seed := rapid.Uint64().Draw(rt, "seed")
-			r, err := sim.Explore("L11/model", "random", func(w *sim.World) {
+			return func(w *sim.World) {
 				d := newDriver(w)
 				for _, op := range operations {
 					d.apply(op)
@@ -139,15 +137,7 @@ func TestModelL11(t *testing.T) {
 				if d.model.NodeUp {
 					d.life.Crash() // it would look at the store for ever
 				}
-			}, sim.Runs(1), sim.Seed(seed), sim.Cores(1))
-			if err != nil {
-				rt.Fatal(err)
-			}
-			if f := r.Failure; f != nil {
-				inventory.Observe(t, inventory.Verdict{Kind: inventory.Kind(f.Kind), ID: f.ID, Message: f.Message})
-				rt.Fatal(f.Message)
 			}
 		})
-		return cases
 	})
 }

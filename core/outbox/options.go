@@ -1,9 +1,9 @@
 package outbox
 
 import (
-	"errors"
-	"fmt"
 	"time"
+
+	"github.com/millrace-dev/millrace/core/option"
 )
 
 // Options of a sender. A zero field means its default.
@@ -23,42 +23,31 @@ type Options struct {
 	Poll time.Duration
 }
 
+const (
+	maxWorkers = 256
+	maxBatch   = 4096
+	maxSpan    = time.Hour
+)
+
 // Validate returns every field that is out of its range, joined.
 func (o Options) Validate() error {
 	o = o.withDefaults()
-	var faults []error
-	number := func(name string, value, most int) {
-		if value < 1 || value > most {
-			faults = append(faults, fmt.Errorf("outbox option %s: %d is not in 1 … %d", name, value, most))
-		}
-	}
-	span := func(name string, value time.Duration) {
-		if value < time.Millisecond || value > time.Hour {
-			faults = append(faults, fmt.Errorf("outbox option %s: %v is not in 1ms … 1h", name, value))
-		}
-	}
-	number("Workers", o.Workers, 256)
-	number("Batch", o.Batch, 4096)
-	span("Timeout", o.Timeout)
-	span("Backoff", o.Backoff)
-	span("MaxBackoff", o.MaxBackoff)
-	span("Poll", o.Poll)
-	return errors.Join(faults...)
+	r := option.Of("outbox")
+	r.Number("Workers", o.Workers, maxWorkers)
+	r.Number("Batch", o.Batch, maxBatch)
+	r.Span("Timeout", o.Timeout, maxSpan)
+	r.Span("Backoff", o.Backoff, maxSpan)
+	r.Span("MaxBackoff", o.MaxBackoff, maxSpan)
+	r.Span("Poll", o.Poll, maxSpan)
+	return r.Join()
 }
 
 func (o Options) withDefaults() Options {
-	setDefault(&o.Workers, 4)
-	setDefault(&o.Batch, 128)
-	setDefault(&o.Timeout, 30*time.Second)
-	setDefault(&o.Backoff, 50*time.Millisecond)
-	setDefault(&o.MaxBackoff, 10*time.Second)
-	setDefault(&o.Poll, 5*time.Second)
+	option.Default(&o.Workers, 4)
+	option.Default(&o.Batch, 128)
+	option.Default(&o.Timeout, 30*time.Second)
+	option.Default(&o.Backoff, 50*time.Millisecond)
+	option.Default(&o.MaxBackoff, 10*time.Second)
+	option.Default(&o.Poll, 5*time.Second)
 	return o
-}
-
-func setDefault[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
-	}
 }

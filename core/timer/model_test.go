@@ -2,7 +2,6 @@ package timer_test
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/millrace-dev/millrace/core/timer"
 	"github.com/millrace-dev/millrace/models"
 	"github.com/millrace-dev/millrace/sim"
+	"github.com/millrace-dev/millrace/sim/drawn"
 	"github.com/millrace-dev/millrace/sim/inventory"
 	"pgregory.net/rapid"
 )
@@ -114,29 +114,18 @@ func (d *driver) compare(after operation) {
 
 func TestModelL10(t *testing.T) {
 	inventory.Run(t, inventory.LaneModel, "L10/model", func(t *testing.T) int {
-		cases := 0
-		rapid.Check(t, func(rt *rapid.T) {
-			cases++
+		return drawn.Run(t, "L10/model", func(rt *rapid.T) func(*sim.World) {
 			operations := drawOperations(rt)
-			seed := rapid.Uint64().Draw(rt, "seed")
-			r, err := sim.Explore("L10/model", "random", func(w *sim.World) {
+			return func(w *sim.World) {
 				d := newDriver(w)
-				for _, op := range slices.Clone(operations) {
+				for _, op := range operations {
 					d.apply(op)
 					d.compare(op)
 				}
 				if d.model.Up {
 					d.life.Crash() // it would look at the store for ever
 				}
-			}, sim.Runs(1), sim.Seed(seed), sim.Cores(1))
-			if err != nil {
-				rt.Fatal(err)
-			}
-			if f := r.Failure; f != nil {
-				inventory.Observe(t, inventory.Verdict{Kind: inventory.Kind(f.Kind), ID: f.ID, Message: f.Message})
-				rt.Fatal(f.Message)
 			}
 		})
-		return cases
 	})
 }

@@ -1,9 +1,9 @@
 package timer
 
 import (
-	"errors"
-	"fmt"
 	"time"
+
+	"github.com/millrace-dev/millrace/core/option"
 )
 
 // Options of the timers. A zero field means its default.
@@ -22,45 +22,28 @@ type Options struct {
 }
 
 const (
-	maxLanes   = 1024
-	maxBatch   = 4096
-	maxBackoff = time.Hour
+	maxLanes = 1024
+	maxBatch = 4096
+	maxSpan  = time.Hour
 )
 
 // Validate returns every field that is out of its range, joined.
 func (o Options) Validate() error {
 	o = o.withDefaults()
-	var faults []error
-	number := func(name string, value, most int) {
-		if value < 1 || value > most {
-			faults = append(faults, fmt.Errorf("timer option %s: %d is not in 1 … %d", name, value, most))
-		}
-	}
-	span := func(name string, value time.Duration) {
-		if value < time.Millisecond || value > maxBackoff {
-			faults = append(faults, fmt.Errorf("timer option %s: %v is not in 1ms … %v", name, value, maxBackoff))
-		}
-	}
-	number("Lanes", o.Lanes, maxLanes)
-	number("Batch", o.Batch, maxBatch)
-	span("Backoff", o.Backoff)
-	span("MaxBackoff", o.MaxBackoff)
-	span("Poll", o.Poll)
-	return errors.Join(faults...)
+	r := option.Of("timer")
+	r.Number("Lanes", o.Lanes, maxLanes)
+	r.Number("Batch", o.Batch, maxBatch)
+	r.Span("Backoff", o.Backoff, maxSpan)
+	r.Span("MaxBackoff", o.MaxBackoff, maxSpan)
+	r.Span("Poll", o.Poll, maxSpan)
+	return r.Join()
 }
 
 func (o Options) withDefaults() Options {
-	setDefault(&o.Lanes, 1)
-	setDefault(&o.Batch, 64)
-	setDefault(&o.Backoff, 10*time.Millisecond)
-	setDefault(&o.MaxBackoff, 5*time.Second)
-	setDefault(&o.Poll, 15*time.Second)
+	option.Default(&o.Lanes, 1)
+	option.Default(&o.Batch, 64)
+	option.Default(&o.Backoff, 10*time.Millisecond)
+	option.Default(&o.MaxBackoff, 5*time.Second)
+	option.Default(&o.Poll, 15*time.Second)
 	return o
-}
-
-func setDefault[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
-	}
 }
