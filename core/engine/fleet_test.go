@@ -13,6 +13,7 @@ import (
 	"github.com/millrace-dev/millrace/core/outbox"
 	"github.com/millrace-dev/millrace/core/sched"
 	"github.com/millrace-dev/millrace/core/store"
+	"github.com/millrace-dev/millrace/core/store/step"
 	"github.com/millrace-dev/millrace/core/timer"
 	"github.com/millrace-dev/millrace/sim"
 	"github.com/millrace-dev/millrace/sim/network"
@@ -304,4 +305,14 @@ func (f *fleet) ended() {
 	for _, row := range d.Rows {
 		f.Require(row.Space != mail.Space, "L16.left", "message %s is still kept", row.Key)
 	}
+}
+
+// offering is the store of a fleet as its engines use it for tasks. Nothing keeps replicas apart here, so that they meet at every offer: a
+// reservation may always be lost.
+type offering struct{ *step.Store }
+
+// Reserve implements store.Reserver.
+func (o offering) Reserve(scope *sched.Scope, space, until string, _ time.Duration, limit int) ([]store.Row, store.Ticket, error) {
+	rows, ticket, err := o.Rows(scope, space, "", limit)
+	return slices.DeleteFunc(rows, func(r store.Row) bool { return r.Key > until }), ticket, err
 }

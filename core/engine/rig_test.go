@@ -88,7 +88,7 @@ func (x *outside) node(scope *sched.Scope, o engine.Options) *engine.Engine {
 	for {
 		var err error
 		e, err = engine.New(x.Scheduler(), scope, o, engine.Parts{
-			Store:    x.st,
+			Store:    offering{x.st},
 			Package:  x.deployment("d1"),
 			Compile:  func(id string, _ []byte) (engine.Package, error) { return x.deployment(id), nil },
 			Handlers: map[string]engine.Handler{"add": x.add, "work": x.work},

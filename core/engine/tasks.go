@@ -95,8 +95,14 @@ func (e *Engine) FetchTasks(scope *sched.Scope, f Fetch) ([]Task, error) {
 	return tasks, nil
 }
 
+// holdOffer is how long a replica keeps an offer from the others while it locks the task. What could not be locked then is theirs.
+const holdOffer = time.Second
+
 // lockTasks locks tasks of one type. Who is busy, was faster or is gone is passed over.
 func (e *Engine) lockTasks(scope *sched.Scope, f Fetch, name string, tasks *[]Task) error {
+	if shared, shares := e.store.(store.Reserver); shares && e.options.Shared {
+		return e.lockReserved(scope, shared, f, name, tasks)
+	}
 	const page = 100
 	space, after := taskSpace(name), ""
 	for rounds := 0; rounds < page && len(*tasks) < f.Max; rounds++ {
@@ -118,6 +124,37 @@ func (e *Engine) lockTasks(scope *sched.Scope, f Fetch, name string, tasks *[]Ta
 			}
 		}
 		if len(rows) < page {
+			return nil
+		}
+	}
+	return nil
+}
+
+// lockReserved is lockTasks among replicas: each tries offers of its own, as many as are wanted, so that none is tried in vain because
+// another replica has just locked it.
+func (e *Engine) lockReserved(scope *sched.Scope, shared store.Reserver, f Fetch, name string, tasks *[]Task) error {
+	const rounds = 100
+	first, until := "", taskKey(e.s.Now().Add(1), "", 0) // behind what is offered now
+	for n := 0; n < rounds && len(*tasks) < f.Max; n++ {
+		limit := f.Max - len(*tasks)
+		rows, _, err := shared.Reserve(scope, taskSpace(name), until, holdOffer, limit)
+		if err != nil {
+			return fmt.Errorf("%w: %w", ErrStore, err)
+		}
+		if len(rows) > 0 && rows[0].Key == first {
+			return nil // it cannot be locked now, and its reservation has ended or there is none
+		}
+		for _, row := range rows {
+			first = rows[0].Key
+			_, ref, err := readTaskKey(row.Key)
+			if err != nil {
+				return err
+			}
+			if err := e.lockTask(scope, f, ref, tasks); err != nil {
+				return err
+			}
+		}
+		if len(rows) < limit {
 			return nil
 		}
 	}
