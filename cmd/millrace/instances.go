@@ -88,7 +88,7 @@ type historyAnswer struct {
 // describeInstance shows where an instance stands, what it waits for, its incidents and, with an audit journal, its history.
 func describeInstance(ctx context.Context, args []string, out, errs io.Writer) int {
 	f, node := nodeFlags("describe instance", errs)
-	if f.Parse(args) != nil || f.NArg() != 1 {
+	if f.Parse(args) != nil || f.NArg() != 1 || f.Arg(0) == "" {
 		say(errs, "usage: millrace describe instance [--node URL] ID\n")
 		return statusRefused
 	}
@@ -166,7 +166,7 @@ func resolve(ctx context.Context, args []string, out, errs io.Writer) int {
 	f, node := nodeFlags("resolve", errs)
 	token := f.Uint64("token", 0, "the token that is stuck; the first when not given")
 	set := f.String("set", "{}", "variables to correct, as a JSON object")
-	if f.Parse(args) != nil || f.NArg() != 1 {
+	if f.Parse(args) != nil || f.NArg() != 1 || f.Arg(0) == "" {
 		say(errs, "usage: millrace resolve [--node URL] [--token N] [--set JSON] ID\n")
 		return statusRefused
 	}
@@ -193,7 +193,7 @@ func resolve(ctx context.Context, args []string, out, errs io.Writer) int {
 // cancel ends an instance.
 func cancel(ctx context.Context, args []string, out, errs io.Writer) int {
 	f, node := nodeFlags("cancel", errs)
-	if f.Parse(args) != nil || f.NArg() != 1 {
+	if f.Parse(args) != nil || f.NArg() != 1 || f.Arg(0) == "" {
 		say(errs, "usage: millrace cancel [--node URL] ID\n")
 		return statusRefused
 	}

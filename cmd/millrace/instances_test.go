@@ -89,6 +89,8 @@ func TestOperatorCommands(t *testing.T) {
 		{[]string{"resolve", "--node", at, "none"}, statusFailed, []string{"millrace resolve: there is no instance none: list"}},
 		{[]string{"instances", "--node", "127.0.0.1:1"}, statusFailed, []string{"millrace instances: no node answers at http://127.0.0.1:1 ("}},
 		{[]string{"describe", "instance"}, statusRefused, []string{"usage: millrace describe instance"}},
+		{[]string{"cancel", "--node", at, ""}, statusRefused, []string{"usage: millrace cancel"}},
+		{[]string{"describe", "instance", "--node", at, ""}, statusRefused, []string{"usage: millrace describe instance"}},
 		{[]string{"cancel"}, statusRefused, []string{"usage: millrace cancel"}},
 		{[]string{"resolve"}, statusRefused, []string{"usage: millrace resolve"}},
 		{[]string{"instances", "more"}, statusRefused, []string{"usage: millrace instances"}},

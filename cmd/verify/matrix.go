@@ -17,8 +17,7 @@ type matrixRow struct {
 	At      string            `json:"at"`
 	Cells   map[string]string `json:"cells"`
 	Reasons map[string]string `json:"reasons,omitempty"`
-	Mutants int               `json:"mutants"`
-	Killed  int               `json:"killed"` // in the last qualification
+	Mutants kills             `json:"mutants"`
 }
 
 // runMatrix prints owner × lane.
@@ -67,10 +66,13 @@ func (s site) matrixRows() ([]matrixRow, []string, error) {
 	for _, o := range s.cat.Owners {
 		row := matrixRow{
 			Owner: o.ID, Title: o.Title, At: o.At.String(), Cells: map[string]string{}, Reasons: map[string]string{},
-			Mutants: len(o.Mutants),
+			Mutants: kills{Declared: len(o.Mutants)},
 		}
 		for _, m := range o.Mutants {
-			row.Killed += killed[m.ID()]
+			if n, tried := killed[m.ID()]; tried {
+				row.Mutants.Tried++
+				row.Mutants.Killed += n
+			}
 		}
 		for _, lane := range inventory.Lanes() {
 			if why, ok := o.Reasons[lane]; ok {
@@ -126,16 +128,17 @@ func (s site) printMatrix(rows []matrixRow, reasons []string) {
 		for _, lane := range inventory.Lanes() {
 			cells = append(cells, r.Cells[string(lane)])
 		}
-		table = append(table, append(cells, fmt.Sprintf("%d/%d", r.Killed, r.Mutants), r.At))
+		table = append(table, append(cells, r.Mutants.text(), r.At))
 	}
 	s.Table(header, table)
 	s.Printf("\n")
 	for i, why := range reasons {
 		s.Printf("  (%d) %s\n", i+1, why)
 	}
+	s.Printf("  mutants: %s\n", killsLegend)
 }
 
-// lastKills returns 1 for each mutant that every check it names rejected in the last qualification.
+// lastKills returns 1 for each mutant that every check it names rejected when it was last tried, and 0 for each that one has missed.
 func (s site) lastKills() (map[string]int, error) {
 	rows, err := s.lastQualification()
 	killed := map[string]int{}

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestMatrixShowsChecksReasonsAndKills(t *testing.T) {
@@ -26,11 +29,52 @@ func TestMatrixShowsChecksReasonsAndKills(t *testing.T) {
 	if r.Cells["S"] != "ok 1" || r.Cells["M"] != "ok 1" || r.Cells["X"] != "(1)" || r.Cells["T"] != "(2)" {
 		t.Errorf("cells %v", r.Cells)
 	}
-	if r.Killed != 1 || r.Mutants != 7 {
-		t.Errorf("killed %d of %d; a mutant that one check missed is not killed", r.Killed, r.Mutants)
+	if r.Mutants != (kills{Declared: 7, Tried: 2, Killed: 1}) {
+		t.Errorf("killed %+v; a mutant that one check missed is not killed", r.Mutants)
 	}
 	s.printMatrix(rows, reasons)
-	if text := out.String(); !strings.Contains(text, "(2) takes no lock") || !strings.Contains(text, "1/7") {
+	if text := out.String(); !strings.Contains(text, "(2) takes no lock") || !strings.Contains(text, "1/2 (of 7)") {
 		t.Errorf("printed\n%s", text)
+	}
+}
+
+// What test or a qualification of some mutants has tried counts in the matrix, and replaces what an earlier complete one said; a later
+// complete one replaces it.
+func TestMatrixCountsTheLatestTry(t *testing.T) {
+	s, _ := fixture(t)
+	record := func(name string, age time.Duration, rows ...mutantRow) {
+		t.Helper()
+		err := s.WriteJSON(name, rows)
+		if at := time.Now().Add(-age); err == nil {
+			err = os.Chtimes(filepath.Join(s.Out, name), at, at)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := func(what string, want kills) {
+		t.Helper()
+		rows, _, err := s.matrixRows()
+		if err != nil || rows[0].Mutants != want {
+			t.Errorf("%s: %+v, want %+v, %v", what, rows[0].Mutants, want, err)
+		}
+	}
+	want("nothing was tried", kills{Declared: 7})
+	record(partialFile, time.Hour, mutantRow{Mutant: "Z1.no-bound", Killed: true})
+	want("a sample", kills{7, 1, 1})
+	record(qualifyFile, 2*time.Hour, mutantRow{Mutant: "Z1.no-bound"}, mutantRow{Mutant: "Z1.leave-twice", Killed: true}, mutantRow{Mutant: "Z1.gone"})
+	want("a sample after a complete one", kills{7, 2, 2})
+	record(qualifyFile, 0, mutantRow{Mutant: "Z1.no-bound"}, mutantRow{Mutant: "Z1.leave-twice", Killed: true})
+	want("a complete one after a sample", kills{7, 2, 1})
+}
+
+// A cell says what was tried, and what was not.
+func TestKillsAreReadable(t *testing.T) {
+	for want, k := range map[string]kills{
+		"none names it": {}, "7 not tried": {7, 0, 0}, "1/2 (of 7)": {7, 2, 1}, "7/7": {7, 7, 7},
+	} {
+		if got := k.text(); got != want {
+			t.Errorf("%+v: %q, want %q", k, got, want)
+		}
 	}
 }

@@ -20,7 +20,11 @@ import (
 // mutantTimeout bounds one run of one check on a mutant; reaching it is an error and not a kill.
 const mutantTimeout = 10 * time.Minute
 
-const qualifyFile = "qualify.json"
+// The rows of the last complete qualification, and those of the last one of some mutants: of test's sample, or of those that were named.
+const (
+	qualifyFile = "qualify.json"
+	partialFile = "qualify-partial.json"
+)
 
 // mutantRow is what one check did with one mutant.
 type mutantRow struct {
@@ -63,7 +67,7 @@ func qualify(ctx context.Context, args []string) error {
 	s.printMutants(rows)
 	file := qualifyFile
 	if len(a.words) > 0 {
-		file = "qualify-partial.json"
+		file = partialFile
 	}
 	survivors := slices.ContainsFunc(rows, func(r mutantRow) bool { return !r.Killed })
 	if err := s.WriteJSON(file, rows); err != nil || !survivors {
@@ -153,20 +157,38 @@ func (s site) originals(ctx context.Context, mutants []catalog.Mutant) (map[stri
 	return binaries, nil
 }
 
-// lastQualification returns the rows of the last complete qualification; none when there was none.
+// lastQualification returns what is known of each mutant: the rows of the last complete qualification, and instead of them those of a
+// later one that tried some only. There are none when there was none.
 func (s site) lastQualification() ([]mutantRow, error) {
-	text, err := os.ReadFile(filepath.Join(s.Out, qualifyFile))
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
+	all, at, err := s.readQualification(qualifyFile)
 	if err != nil {
-		return nil, fmt.Errorf("read last qualification: %w", err)
+		return nil, err
 	}
-	var rows []mutantRow
-	if err := json.Unmarshal(text, &rows); err != nil {
-		return nil, fmt.Errorf("read last qualification: %w", err)
+	some, later, err := s.readQualification(partialFile)
+	if err != nil || later.Before(at) {
+		return all, err
 	}
-	return rows, nil
+	all = slices.DeleteFunc(all, func(r mutantRow) bool {
+		return slices.ContainsFunc(some, func(x mutantRow) bool { return x.Mutant == r.Mutant })
+	})
+	return append(all, some...), nil
+}
+
+// readQualification reads the rows of one file and when it was written; a file that is not there has none.
+func (s site) readQualification(name string) (rows []mutantRow, at time.Time, err error) {
+	path := filepath.Join(s.Out, name)
+	text, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, at, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &rows)
+	}
+	info, missing := os.Stat(path)
+	if err = errors.Join(err, missing); err != nil {
+		return nil, at, fmt.Errorf("read last qualification: %w", err)
+	}
+	return rows, info.ModTime(), nil
 }
 
 func (s site) printMutants(rows []mutantRow) {

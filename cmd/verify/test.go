@@ -262,26 +262,18 @@ func (g *gate) qualify(ctx context.Context) (tally, error) {
 		t.failed++
 		g.Printf("\n%s: mutant %s (%s): %s\n", r.At, r.Mutant, r.What, r.Error)
 	}
-	return t, g.WriteJSON("qualify-partial.json", rows)
+	return t, g.WriteJSON(partialFile, rows)
 }
 
 // summary prints the checks, the time table and the closing line.
 func (g *gate) summary() {
-	killed := map[string]int{}
-	tried := map[string]int{}
-	for _, r := range g.Mutants {
-		tried[r.Check]++
-		if r.Killed {
-			killed[r.Check]++
-		}
+	kills, err := g.killsByCheck()
+	if err != nil {
+		g.Printf("%v\n", err)
 	}
 	var rows [][]string
 	for _, r := range g.Checks {
-		mutants := "-"
-		if n := tried[r.Check]; n > 0 {
-			mutants = fmt.Sprintf("%d of %d", killed[r.Check], n)
-		}
-		rows = append(rows, []string{r.Check, r.Lane, harness.Count(r.Executions), distinct(r), mutants, result(r)})
+		rows = append(rows, []string{r.Check, r.Lane, harness.Count(r.Executions), distinct(r), kills[r.Check].text(), result(r)})
 	}
 	g.Printf("\n")
 	g.Table([]string{"check", "lane", "executions", "distinct traces", "mutants killed", "result"}, rows)
@@ -292,5 +284,6 @@ func (g *gate) summary() {
 	}
 	rows = append(rows, []string{"all", fmt.Sprint(g.Passed), fmt.Sprint(g.Failed), fmt.Sprintf("%.1f", g.Seconds)})
 	g.Table([]string{"step", "passed", "failed", "seconds"}, rows)
+	g.Printf("\nmutants: %s\n", g.sampled())
 	g.Printf("\n%d passed, %d failed\n", g.Passed, g.Failed)
 }

@@ -103,7 +103,7 @@ func (e *Engine) uncommitted(l *laneState, t *transaction, err error) reply {
 }
 
 func (e *Engine) commitOnce(l *laneState, t *transaction) error {
-	st, err := e.storeStep(t)
+	st, err := e.storeStep(l, t)
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func (e *Engine) commitOnce(l *laneState, t *transaction) error {
 }
 
 // storeStep writes the result as the store's transaction: all of it, or nothing of it.
-func (e *Engine) storeStep(t *transaction) (*store.Step, error) {
+func (e *Engine) storeStep(l *laneState, t *transaction) (*store.Step, error) {
 	snapshot, err := t.result.Snapshot.Encode()
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", store.ErrInvalid, err)
@@ -146,7 +146,7 @@ func (e *Engine) storeStep(t *transaction) (*store.Step, error) {
 	}
 	if t.inbox {
 		st.Inbox = t.q.receipt(e.s.Now())
-		st.Expect = e.expectation(t.q.seen)
+		st.Expect = e.expectation(l, t.q.seen)
 	}
 	return st, nil
 }

@@ -28,6 +28,9 @@ type Parts struct {
 	Handlers map[string]Handler
 	// Send gives an emission to its receiver. Required when a flow has a task of type emit.
 	Send outbox.Send
+	// Fits says why an emission would not be taken by Send, ever; then the task that emits it is an incident. It runs on a lane and must not
+	// wait. Nil: everything fits.
+	Fits func(target string, payload []byte) error
 }
 
 // ErrPackage is wrapped by the faults of a package that an engine refuses.
@@ -38,6 +41,7 @@ type definitions struct {
 	flows    map[string]*flow.Definition
 	list     []*flow.Definition // in the order of the package
 	channels []*Channel
+	origin   any // the caller's
 }
 
 type (
@@ -48,7 +52,7 @@ type (
 // define reads a package, or joins every fault of it.
 func (e *Engine) define(p Package) (deployment, error) {
 	linked, err := flow.Link(p.Flows)
-	d := &definitions{flows: make(map[string]*flow.Definition, len(linked)), list: linked}
+	d := &definitions{flows: make(map[string]*flow.Definition, len(linked)), list: linked, origin: p.Origin}
 	faults := []error{err}
 	fault := func(format string, args ...any) {
 		faults = append(faults, fmt.Errorf("%w: %s", ErrPackage, fmt.Sprintf(format, args...)))

@@ -131,6 +131,18 @@ func (e *Engine) Active() (active string, draining []string) {
 	return v.Active.ID, draining
 }
 
+// Origins returns what the packages of the active deployment and of those that drain were made of: their Package.Origin. One that drains
+// and could not be compiled is left out.
+func (e *Engine) Origins() (active any, draining []any) {
+	v := e.flip.Observe()
+	for _, d := range v.Draining {
+		if d.Definitions != nil {
+			draining = append(draining, d.Definitions.origin)
+		}
+	}
+	return v.Active.Definitions.origin, draining
+}
+
 // catchUp follows what another replica decided. On a store of its own there is nothing to follow.
 func (e *Engine) catchUp(scope *sched.Scope) error {
 	if !e.options.Shared {
@@ -184,12 +196,16 @@ func (e *Engine) current(scope *sched.Scope, v *view) error {
 	return nil
 }
 
-// expectation is the row that a delivery's step rests on among replicas: the view by which it was routed.
-func (e *Engine) expectation(v *view) *store.Row {
+// expectation is the row that a delivery's step rests on among replicas: the view by which it was routed. It is the lane's until the next
+// one, and nobody changes it.
+func (e *Engine) expectation(l *laneState, v *view) *store.Row {
 	if !e.options.Shared {
 		return nil
 	}
-	return &store.Row{Space: deploymentSpace, Key: activeKey, Value: encodeView(v)}
+	if l.expected != v {
+		l.expected, l.row = v, &store.Row{Space: deploymentSpace, Key: activeKey, Value: encodeView(v)}
+	}
+	return l.row
 }
 
 // keepDeployments does what the deployments need in the background: schedules, following, retirement.

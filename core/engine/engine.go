@@ -41,6 +41,7 @@ type Engine struct {
 	outbox     *outbox.Sender
 	horizon    *outbox.Horizon // of the task that calls Forgettable
 	sendOut    outbox.Send     // what does not go to other instances
+	fits       func(target string, payload []byte) error
 	settlement *settle.Registry
 	roles      roles          // of a shared store
 	sweeper    *claim.Sweeper // of a shared store: the claims of replicas that died
@@ -60,6 +61,10 @@ type laneState struct {
 	claims    *claim.Claims
 	committer *step.Committer
 	respawns  int // messages kept so far
+
+	// The view that the last step rested on, as the store has it: it is the same for most.
+	expected *view
+	row      *store.Row
 }
 
 // New puts an engine together and starts it. It takes an incarnation from the store and, unless the store is shared, frees
@@ -73,7 +78,7 @@ func New(s sched.Scheduler, scope *sched.Scope, o Options, p Parts) (*Engine, er
 	e := &Engine{
 		s: s, options: o, store: p.Store, handlers: maps.Clone(p.Handlers), compile: p.Compile,
 		inbox: inbox.New(s, p.Store), correlator: correlate.New(s, p.Store), settlement: settle.New(s, o.SettleCapacity),
-		sendOut: p.Send, board: task.NewBoard(s, o.TaskPoll),
+		sendOut: p.Send, fits: p.Fits, board: task.NewBoard(s, o.TaskPoll),
 		changed: sched.NewNotify(s, "deployments changed"), following: sched.NewSemaphore(s, "following deployments", 1),
 	}
 	if err := e.makeOwners(scope, p); err != nil {

@@ -79,7 +79,7 @@ func (e *Engine) keepStep(l *laneState, q *request, k kept, message Message, hea
 	now := e.s.Now()
 	id := mailID(q.delivery)
 	return &store.Step{
-		Expect: e.expectation(q.seen),
+		Expect: e.expectation(l, q.seen),
 		Cause:  q.cause(), Claim: store.Claim{Instance: id, Owner: l.owner, Epoch: head.Epoch}, Spawn: true, Status: store.Completed,
 		Inbox: q.receipt(now),
 		Rows: []store.Row{{

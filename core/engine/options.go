@@ -63,6 +63,8 @@ type Package struct {
 	Channels   []Channel
 	// Source is what Parts.Compile makes the package of again. The store keeps it with the decision to activate. At most MaxSource bytes.
 	Source []byte
+	// Origin is whatever the caller made the package of. The engine keeps it for as long as the deployment is active or drains, see Origins.
+	Origin any
 }
 
 // Handler does the work of a service task. It runs on the instance's lane, which waits for it. It may be called again for the

@@ -225,6 +225,6 @@ func (q *request) cause() string {
 
 func (e *Engine) environment(id store.InstanceID) flow.Environment {
 	return flow.Environment{
-		Instance: string(id), Now: e.s.Now(), Call: e.call, MaxVisits: e.options.MaxVisits, Limits: e.options.Limits,
+		Instance: string(id), Now: e.s.Now(), Call: e.call, Fits: e.fits, MaxVisits: e.options.MaxVisits, Limits: e.options.Limits,
 	}
 }

@@ -33,17 +33,12 @@ type Deployment struct {
 	pieces int
 }
 
-// Deployments lists every deployment that the store keeps, the active one first, then those that drain, then by the time at which they
-// were activated, newest first. It counts all running instances and all emissions: for people and checks.
+// Deployments is Versions with their numbers. It counts all running instances and all emissions: for people and checks.
 func (e *Engine) Deployments(scope *sched.Scope) ([]Deployment, error) {
-	if err := e.catchUp(scope); err != nil {
-		return nil, fmt.Errorf("list deployments: %w", err)
-	}
-	all, err := e.infos(scope)
+	all, err := e.Versions(scope)
 	if err != nil {
-		return nil, fmt.Errorf("list deployments: %w", err)
+		return nil, err
 	}
-	v := e.flip.Observe()
 	instances, unsent := map[string]int{}, map[string]int{}
 	err = e.pinned(scope, func(id string) bool { instances[id]++; return true })
 	if err == nil {
@@ -53,8 +48,24 @@ func (e *Engine) Deployments(scope *sched.Scope) ([]Deployment, error) {
 		return nil, fmt.Errorf("list deployments: %w", err)
 	}
 	for i := range all {
-		d := &all[i]
-		d.State, d.Instances, d.Unsent = stateOf(v, d.ID), instances[d.ID], unsent[d.ID]
+		all[i].Instances, all[i].Unsent = instances[all[i].ID], unsent[all[i].ID]
+	}
+	return all, nil
+}
+
+// Versions lists every deployment that the store keeps, the active one first, then those that drain, then by the time at which they
+// were activated, newest first. It counts nothing.
+func (e *Engine) Versions(scope *sched.Scope) ([]Deployment, error) {
+	if err := e.catchUp(scope); err != nil {
+		return nil, fmt.Errorf("list deployments: %w", err)
+	}
+	all, err := e.infos(scope)
+	if err != nil {
+		return nil, fmt.Errorf("list deployments: %w", err)
+	}
+	v := e.flip.Observe()
+	for i := range all {
+		all[i].State = stateOf(v, all[i].ID)
 	}
 	rank := map[State]int{Active: 0, Draining: 1, Retired: 2}
 	slices.SortStableFunc(all, func(a, b Deployment) int {
@@ -144,28 +155,44 @@ func (e *Engine) unsent(scope *sched.Scope, yield func(deployment string) bool) 
 	}
 }
 
-// quiet reports whether nothing of a deployment is left: no instance that runs, no emission that has not left.
-func (e *Engine) quiet(scope *sched.Scope, id string) (bool, error) {
-	quiet := true
+// quiet returns those of some deployments of which nothing is left: no instance that runs, no emission that has not left. It is one look
+// at everything, that ends when something was found of each.
+func (e *Engine) quiet(scope *sched.Scope, ids ...string) ([]string, error) {
+	quiet := slices.Clone(ids)
 	look := func(deployment string) bool {
-		quiet = deployment != id
-		return quiet
+		quiet = slices.DeleteFunc(quiet, func(id string) bool { return id == deployment })
+		return len(quiet) > 0
 	}
 	err := e.pinned(scope, look)
-	if err == nil && quiet {
+	if err == nil && len(quiet) > 0 {
 		err = e.unsent(scope, look)
 	}
-	return quiet && err == nil, err
+	if err != nil {
+		return nil, err
+	}
+	return quiet, nil
 }
 
 // retire lets go what drains and has nothing left. What cannot be looked at or written now is tried again later.
 func (e *Engine) retire(scope *sched.Scope) {
+	var draining []string
 	for _, d := range e.flip.Observe().Draining {
-		// Without the lanes first: most of the time something is left.
-		if left, err := e.quiet(scope, d.ID); err != nil || !left {
-			continue
+		draining = append(draining, d.ID)
+	}
+	if len(draining) == 0 {
+		return
+	}
+	// Without the lanes first: most of the time something is left.
+	done, err := e.quiet(scope, draining...)
+	if err != nil {
+		return
+	}
+	for _, id := range done {
+		left := func() (bool, error) {
+			none, err := e.quiet(scope, id)
+			return len(none) == 1, err
 		}
-		_, _ = e.flip.Retire(scope, d.ID, func() (bool, error) { return e.quiet(scope, d.ID) }, func(next *view) error {
+		_, _ = e.flip.Retire(scope, id, left, func(next *view) error {
 			return e.decideView(scope, e.flip.Observe(), next, Package{})
 		})
 	}

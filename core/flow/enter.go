@@ -220,6 +220,12 @@ func (m *machine) emit(a *active) bool {
 		return false
 	}
 	target, _ := a.node.Task.Header(EmitTarget)
+	if m.env.Fits != nil {
+		if err := m.env.Fits(target, payload); err != nil {
+			m.stick(a, EmissionUnfit, err.Error())
+			return false
+		}
+	}
 	m.r.Emissions = append(m.r.Emissions, Emission{Target: target, Element: a.Element, Payload: payload})
 	a.Phase = Completing
 	return true

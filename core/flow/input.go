@@ -85,6 +85,9 @@ type Environment struct {
 	Now      time.Time
 	// Call runs a handler. A panic in it becomes an incident.
 	Call func(Call) (*feel.Context, error)
+	// Fits says why a payload cannot be emitted to a target, which becomes an incident: once it has been emitted, nobody can correct
+	// it. Nil: everything fits.
+	Fits func(target string, payload []byte) error
 	// MaxVisits bounds the elements that one step visits; 0 means DefaultVisits.
 	MaxVisits int
 	// Limits bounds each expression.

@@ -108,6 +108,7 @@ const (
 	StepBound        Code = "step-bound"        // the step visited too many elements: probably a loop
 	DepthBound       Code = "depth-bound"       // subprocesses and calls nest too deep: probably a recursion
 	TokenBound       Code = "token-bound"       // the instance has too many tokens
+	EmissionUnfit    Code = "emission-unfit"    // the variables are no record of the relay that the task emits to
 	AliasTaken       Code = "alias-taken"       // the correlation key is held by another open wait
 )
 

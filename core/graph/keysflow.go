@@ -40,7 +40,7 @@ func channelFileKeys() section {
 }
 
 func emitKeys() section {
-	return section{"emits.<name>", "A service task of type `emit` names it in its header `target`. The task's variables with the names of the schema's fields become the record, under the same rules as a JSON record; one that does not fit goes to the node's dead letters, and the flow goes on. When the task has input mappings, they must make every field that is not nullable and nothing that is no field.", []key{
+	return section{"emits.<name>", "A service task of type `emit` names it in its header `target`. The task's variables with the names of the schema's fields become the record, under the same rules as a JSON record; variables that do not fit are an incident of the task (`emission-unfit`), which can be resolved when they were corrected. When the task has input mappings, they must make every field that is not nullable and nothing that is no field.", []key{
 		{name: "relay", kind: aName, required: true, doc: "The relay."},
 		{name: "branch", kind: anObject, doc: "As in a source's `to`."},
 	}}

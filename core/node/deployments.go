@@ -114,7 +114,7 @@ func (n *Node) apiRollback(w http.ResponseWriter, r *http.Request) {
 var errWhich = errors.New("no single deployment is meant")
 
 func (n *Node) rollbackTo(scope *sched.Scope, prefix string) (string, error) {
-	all, err := n.flows.engine.Deployments(scope)
+	all, err := n.flows.engine.Versions(scope)
 	if err != nil {
 		return "", err
 	}
@@ -181,10 +181,7 @@ func (n *Node) plan(scope *sched.Scope, p *graph.Package) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	active, draining, err := n.deployed()
-	if err != nil {
-		return nil, err
-	}
+	active, draining := n.deployed()
 	plan := &Plan{Package: p.Name, Identity: p.ID, Active: active.ID, Differences: graph.Compare(active, p), Keeps: []deploymentLine{}}
 	for _, old := range append([]*graph.Package{n.pkg}, draining...) {
 		for _, d := range graph.Compare(old, p) {

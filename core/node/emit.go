@@ -52,7 +52,7 @@ func (n *Node) send(scope *sched.Scope, e store.Emission) error {
 	if err != nil || done {
 		return err
 	}
-	rows, err := x.decode(e)
+	rows, err := x.decode(e.Payload)
 	if err != nil {
 		return n.bury(x, e, err)
 	}
@@ -91,14 +91,29 @@ func (n *Node) sent(scope *sched.Scope, id string) (bool, error) {
 	return err == nil, err
 }
 
+// fits says why a flow's variables are no record of the relay that it emits to. The flow is told before the step commits, so that somebody
+// can correct them. A target that is not open here is open where the emission is sent.
+func (n *Node) fits(target string, payload []byte) error {
+	x := n.flows.open.Observe().emits[target]
+	if x == nil {
+		return nil
+	}
+	rows, err := x.decode(payload)
+	if err != nil {
+		return fmt.Errorf("emit %s: %w", target, err)
+	}
+	rows.Release()
+	return nil
+}
+
 // decode makes a record of the relay's schema.
-func (x *emitter) decode(e store.Emission) (*record.Batch, error) {
+func (x *emitter) decode(payload []byte) (*record.Batch, error) {
 	d, err := record.NewDecoder(x.To.Relay.Schema, memory.DefaultAllocator, record.Options{IgnoreUnknown: true})
 	if err != nil {
 		return nil, err
 	}
 	defer d.Release()
-	r, err := d.Record(e.Payload)
+	r, err := d.Record(payload)
 	switch {
 	case err != nil:
 		return nil, err
@@ -114,7 +129,8 @@ func (x *emitter) decode(e store.Emission) (*record.Batch, error) {
 	return r.Batch, nil
 }
 
-// bury keeps an emission that can never be a record as a dead letter: sent again it would fail again.
+// bury keeps an emission that can never be a record as a dead letter: sent again it would fail again. It was one when its step committed, so
+// the schema has changed since, by a restart with another package.
 func (n *Node) bury(x *emitter, e store.Emission, why error) error {
 	n.metrics.rejected.WithLabelValues("emit "+x.Name, "emission").Inc()
 	n.log.Warn("emission is a dead letter", "emit", x.Name, "instance", e.Instance, "reason", why)

@@ -26,9 +26,6 @@ type flows struct {
 	started sched.Bool // engine is set
 	opening sched.Semaphore
 	streams map[string]*stream // consumers of relay channels by name, made by the first opening
-
-	guard    sched.Mutex
-	packages map[string]*graph.Package // by identity, those that were compiled
 }
 
 // channel is a channel of the package, ready to decode.
@@ -51,7 +48,7 @@ type stream struct {
 func (n *Node) startFlows() error {
 	n.flows = &flows{
 		started: sched.NewBool(n.s, "flows started", false), opening: sched.NewSemaphore(n.s, "opening transports", 1),
-		streams: map[string]*stream{}, guard: sched.NewMutex(n.s, "packages"), packages: map[string]*graph.Package{},
+		streams: map[string]*stream{},
 	}
 	first, err := n.transportsOf(n.pkg, nil)
 	if err != nil {
@@ -87,7 +84,7 @@ func (n *Node) startFlows() error {
 	})
 	o.Observer = n.flows.lanes
 	n.flows.engine, err = engine.New(n.s, n.flowing, o, engine.Parts{
-		Store: n.plane, Package: deployment, Compile: n.compile, Handlers: n.handlers(), Send: n.send,
+		Store: n.plane, Package: deployment, Compile: n.compile, Handlers: n.handlers(), Send: n.send, Fits: n.fits,
 	})
 	if err != nil {
 		return err

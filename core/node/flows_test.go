@@ -193,3 +193,35 @@ func TestOperatorResolvesAndCompletes(t *testing.T) {
 	r.get("/api/instances/none").want(t, http.StatusNotFound, `{"error":"there is no instance none: `)
 	r.json("/api/instances/none/cancel", "", "").want(t, http.StatusNotFound, `{"error":"there is no instance none: `)
 }
+
+// Variables that are no record of the relay are an incident of the task that emits them: nothing has left, somebody corrects them, and the
+// record arrives.
+func TestUnfitEmissionIsAnIncident(t *testing.T) {
+	r := run(t, packageOf(t, `name: unfit
+schemas: {item: {id: string, n: string}, counted: {id: string, n: int64}}
+relays: {counted: {schema: counted}}
+sinks: {out: {from: counted, file: {path: out.ndjson}}}
+emits: {counted: {relay: counted}}
+channels: {items: {http: {path: /items}, schema: item, flow: count}}
+flows: [count.bpmn]
+`, "count.bpmn", `<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" xmlns:zeebe="http://camunda.org/schema/zeebe/1.0" targetNamespace="c">
+<process id="count" isExecutable="true"><startEvent id="in"/>
+<serviceTask id="tell"><extensionElements><zeebe:taskDefinition type="emit"/><zeebe:taskHeaders><zeebe:header key="target" value="counted"/></zeebe:taskHeaders></extensionElements></serviceTask>
+<endEvent id="end"/><sequenceFlow id="a" sourceRef="in" targetRef="tell"/><sequenceFlow id="b" sourceRef="tell" targetRef="end"/></process></definitions>`), t.TempDir())
+	id, ok := r.json("/items", "", `{"id":"a","n":"five"}`).want(t, http.StatusOK, "accepted").body["instance"].(string)
+	if !ok {
+		t.Fatal("no instance")
+	}
+	d := r.get("/api/instances/"+id).want(t, http.StatusOK, `"code":"emission-unfit"`, "emit counted: ", "/n")
+	if n := r.count("emissions"); n != 0 || len(r.file("out.ndjson")) != 0 {
+		t.Errorf("%d emissions wait, %q arrived", n, r.file("out.ndjson"))
+	}
+	incident := fmt.Sprintf("/api/instances/%s/incidents/%d", id, d.number(t, "snapshot", "tokens", "id"))
+	r.json(incident, "", `{"n":"six"}`).want(t, http.StatusOK)
+	r.get("/api/instances/"+id).want(t, http.StatusOK, `"code":"emission-unfit"`)
+	r.json(incident, "", `{"n":6}`).want(t, http.StatusOK)
+	r.eventually("the record", func() bool { return r.count("completed") == 1 && r.count("emissions") == 0 })
+	if got := r.file("out.ndjson"); len(got) != 1 || got[0] != `{"id":"a","n":6}` {
+		t.Errorf("out %q", got)
+	}
+}

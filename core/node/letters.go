@@ -4,21 +4,28 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
+	"io"
 	"path/filepath"
 	"strings"
 	"sync"
 
 	"github.com/millrace-dev/millrace/core/record"
 	"github.com/millrace-dev/millrace/core/sink"
+	"github.com/millrace-dev/millrace/core/sink/vfs"
 )
 
 // deadLetters keeps rows that no expression could be evaluated for, and those that an HTTP sink's peer refused for good: one file
 // for each place, below dead-letters in the data folder.
 type deadLetters struct {
-	dir   string
+	fs    vfs.FS
 	mu    sync.Mutex
-	files map[string]*os.File
+	files map[string]*letterFile
+}
+
+// letterFile is a file that lines are added to.
+type letterFile struct {
+	vfs.File
+	end int64
 }
 
 // letter is one line of a dead-letter file.
@@ -28,9 +35,11 @@ type letter struct {
 	Row    json.RawMessage `json:"row"`
 }
 
-func openDeadLetters(data string) (*deadLetters, error) {
-	d := &deadLetters{dir: filepath.Join(data, "dead-letters"), files: map[string]*os.File{}}
-	return d, os.MkdirAll(d.dir, 0o755)
+// lettersFolder is where they are, in the data folder.
+const lettersFolder = "dead-letters"
+
+func newDeadLetters(fs vfs.FS) *deadLetters {
+	return &deadLetters{fs: fs, files: map[string]*letterFile{}}
 }
 
 // Append writes rows and returns when they are durable: a row must not be acknowledged before. Its error wraps
@@ -57,35 +66,47 @@ func (d *deadLetters) append(place string, rows []letter) error {
 		}
 		text = append(append(text, line...), '\n')
 	}
-	if _, err = f.Write(text); err == nil {
+	written, err := f.WriteAt(text, f.end)
+	f.end += int64(written)
+	if err == nil {
 		err = f.Sync()
 	}
 	return err
 }
 
-func (d *deadLetters) file(place string) (*os.File, error) {
+func (d *deadLetters) file(place string) (*letterFile, error) {
 	if f := d.files[place]; f != nil {
 		return f, nil
 	}
 	name := strings.ReplaceAll(place, string(filepath.Separator), "_") + ".ndjson"
-	f, err := os.OpenFile(filepath.Join(d.dir, name), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	file, err := d.fs.Open(filepath.Join(lettersFolder, name))
 	if err != nil {
 		return nil, err
 	}
-	if err := syncFolder(d.dir); err != nil {
+	f := &letterFile{File: file}
+	if f.end, err = file.Size(); err == nil {
+		err = f.mend()
+	}
+	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	d.files[place] = f
 	return f, nil
 }
 
-// syncFolder makes the names in a folder durable.
-func syncFolder(dir string) error {
-	f, err := os.Open(dir)
-	if err != nil {
+// mend ends a line of which a crash has left a part, so that the next letter is a line of its own. Nobody was told that the part is there.
+func (f *letterFile) mend() error {
+	r, readable := f.File.(io.ReaderAt)
+	if !readable || f.end == 0 {
+		return nil
+	}
+	last := []byte{0}
+	if _, err := r.ReadAt(last, f.end-1); err != nil || last[0] == '\n' {
 		return err
 	}
-	return errors.Join(f.Sync(), f.Close())
+	_, err := f.WriteAt([]byte{'\n'}, f.end)
+	f.end++
+	return err
 }
 
 // Close closes every file.
@@ -96,7 +117,7 @@ func (d *deadLetters) Close() error {
 	for _, f := range d.files {
 		errs = errors.Join(errs, f.Close())
 	}
-	d.files = map[string]*os.File{}
+	d.files = map[string]*letterFile{}
 	return errs
 }
 

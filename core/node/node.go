@@ -123,9 +123,7 @@ func (n *Node) start() error {
 		return err
 	}
 	n.watchDisk()
-	if n.letters, err = openDeadLetters(n.opts.Data); err != nil {
-		return err
-	}
+	n.letters = newDeadLetters(files{n.opts.Data})
 	if err := n.makePoint(); err != nil {
 		return fmt.Errorf("open sinks: %w", err)
 	}
@@ -226,7 +224,7 @@ func (n *Node) close() error {
 // shutdown lets requests under way end by themselves for a while. Meanwhile the port answers: probes and new requests learn
 // that the node stops. Then what is left is answered with "send again", and the port closes.
 func (n *Node) shutdown() error {
-	for waited := time.Duration(0); n.requests.Load() > 0 && waited < stopGrace; waited += stopPoll {
+	for waited := time.Duration(0); n.requests.Load() > 0 && waited < n.opts.grace; waited += stopPoll {
 		if err := n.s.Sleep(nil, "requests under way", stopPoll); err != nil {
 			return err
 		}

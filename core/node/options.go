@@ -46,6 +46,7 @@ type Options struct {
 	diskFree func(*Node) (uint64, error)
 	deadLane time.Duration // 0: deadLane
 	silence  time.Duration
+	grace    time.Duration // how long requests under way may go on at a stop; 0: stopGrace
 }
 
 // Validate joins every fault of the options.
@@ -97,7 +98,7 @@ func (o Options) withDefaults() (Options, error) {
 	if o.diskFree == nil {
 		o.diskFree = func(n *Node) (uint64, error) { return n.engine.DiskFree() }
 	}
-	o.silence = cmp.Or(o.silence, silence)
+	o.silence, o.grace = cmp.Or(o.silence, silence), cmp.Or(o.grace, stopGrace)
 	var err error
 	o.Data, err = filepath.Abs(o.Data)
 	return o, err

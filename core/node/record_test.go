@@ -153,7 +153,7 @@ func (p *peer) got() (bodies, keys []string) {
 	return append([]string(nil), p.bodies...), append([]string(nil), p.keys...)
 }
 
-func forwarding(t *testing.T, p *peer) *rig {
+func forwarding(t *testing.T, p *peer, change ...func(*Options)) *rig {
 	return run(t, packageOf(t, `
 name: forward
 schemas: {item: {id: string, n: int64}}
@@ -162,7 +162,7 @@ sources:
 relays: {items: {schema: item}}
 sinks:
   out: {from: items, where: row.n < 100, http: {url: "`+p.URL+`", retries: 3, timeout: 5s, backoff: 1ms}}
-`), t.TempDir())
+`), t.TempDir(), change...)
 }
 
 func TestHTTPSinkTriesAgainUnderTheSameKey(t *testing.T) {

@@ -112,6 +112,8 @@ func TestLostDatabase(t *testing.T) {
 	})
 	r.get("/readyz").want(t, http.StatusOK)
 	r.json("/start", "s1", order("big", "5000")).want(t, http.StatusOK, "accepted")
+	heard := r.heard.Load()
+	r.eventually("that it is heard again", func() bool { return r.heard.Load() > heard })
 	if err := server.Stop(); err != nil {
 		t.Fatal(err)
 	}

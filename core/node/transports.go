@@ -57,7 +57,7 @@ func (n *Node) transportsOf(active *graph.Package, draining []*graph.Package) (*
 
 // enginePackage turns a package into what the engine runs.
 func (n *Node) enginePackage(p *graph.Package) (engine.Package, error) {
-	out := engine.Package{Deployment: p.ID}
+	out := engine.Package{Deployment: p.ID, Origin: p}
 	var faults []error
 	for _, f := range p.Flows {
 		for _, process := range f.Definitions.Processes {
@@ -74,9 +74,6 @@ func (n *Node) enginePackage(p *graph.Package) (engine.Package, error) {
 	}
 	var err error
 	out.Source, err = p.Archive()
-	n.flows.guard.Lock()
-	n.flows.packages[p.ID] = p
-	n.flows.guard.Unlock()
 	return out, errors.Join(append(faults, err)...)
 }
 
@@ -98,25 +95,14 @@ func unpackSource(source []byte) (*graph.Package, error) {
 	return p, errors.Join(errs...)
 }
 
-// compiled returns a package that was compiled before, or nil.
-func (n *Node) compiled(id string) *graph.Package {
-	n.flows.guard.Lock()
-	defer n.flows.guard.Unlock()
-	return n.flows.packages[id]
-}
-
-// deployed returns the packages of the active deployment and of those that drain; one that cannot be compiled is left out.
-func (n *Node) deployed() (active *graph.Package, draining []*graph.Package, err error) {
-	id, older := n.flows.engine.Active()
-	if active = n.compiled(id); active == nil {
-		return nil, nil, fmt.Errorf("deployment %s: %w", id, engine.ErrNoDefinition)
+// deployed returns the packages of the active deployment and of those that drain; one that cannot be compiled is left out. The engine
+// keeps them, and forgets one with its deployment.
+func (n *Node) deployed() (active *graph.Package, draining []*graph.Package) {
+	first, older := n.flows.engine.Origins()
+	for _, x := range older {
+		draining = append(draining, x.(*graph.Package)) // enginePackage has set it
 	}
-	for _, id := range older {
-		if p := n.compiled(id); p != nil {
-			draining = append(draining, p)
-		}
-	}
-	return active, draining, nil
+	return first.(*graph.Package), draining
 }
 
 // openTransports opens what the engine's view says, and closes what it does not. Files and requests that are under way under the ones
@@ -126,10 +112,7 @@ func (n *Node) openTransports(scope *sched.Scope) error {
 		return fmt.Errorf("open transports: %w", err)
 	}
 	defer n.flows.opening.Release(1)
-	active, draining, err := n.deployed()
-	if err != nil {
-		return fmt.Errorf("open transports: %w", err)
-	}
+	active, draining := n.deployed()
 	next, err := n.transportsOf(active, draining)
 	if err != nil {
 		return fmt.Errorf("open transports: %w", err)

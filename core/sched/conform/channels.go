@@ -14,6 +14,10 @@ func channels() []Script {
 		{Name: "select", Run: selectScript, Want: []string{
 			"off is never taken: 1 4", "send: 0 true", "three: 2 6 true", "four: 3 7 true", "closed: 0 0 false", "met by a select: 0 8 1",
 		}},
+		{Name: "select sends", Run: selectSendScript, Want: []string{
+			"two: 0 true 1 true", "three: 0 true 1 true 2 true", "four: 0 true 1 true 2 true 3 true",
+		}},
+		{Name: "select takes any", Wide: true, Run: selectAnyScript, Want: []string{"two: both", "three: all", "four: all"}},
 	}
 }
 
@@ -95,4 +99,69 @@ func selectScript(r *Run) {
 	got := sched.Select2(c.OnReceive(), off)
 	join()
 	r.Say("met by a select: %d %d %d", got.Index, got.A, sent.Index)
+}
+
+// selectSendScript has room in one channel at a time, behind each alternative in turn.
+func selectSendScript(r *Run) {
+	full, room := sched.NewChan[int](r.S, "full", 1), sched.NewChan[int](r.S, "room", 1)
+	full.Send(0)
+	at := func(i, n int) []sched.Case[int] {
+		cases := make([]sched.Case[int], n)
+		for k := range cases {
+			cases[k] = full.OnSend(1)
+		}
+		cases[i] = room.OnSend(2)
+		return cases
+	}
+	taken := func(n int, choose func(k []sched.Case[int]) (int, bool)) (text string) {
+		for i := range n {
+			index, ok := choose(at(i, n))
+			room.Receive()
+			text += sprint("", index, ok)
+		}
+		return text
+	}
+	r.Say("two:%s", taken(2, func(k []sched.Case[int]) (int, bool) {
+		got := sched.Select2(k[0], k[1])
+		return got.Index, got.OK
+	}))
+	r.Say("three:%s", taken(3, func(k []sched.Case[int]) (int, bool) {
+		got := sched.Select3(k[0], k[1], k[2])
+		return got.Index, got.OK
+	}))
+	r.Say("four:%s", taken(4, func(k []sched.Case[int]) (int, bool) {
+		got := sched.Select4(k[0], k[1], k[2], k[3])
+		return got.Index, got.OK
+	}))
+}
+
+// selectAnyScript takes each of several alternatives that are ready at some time: none is preferred for ever. That one of four is
+// never drawn in 200 draws is less likely than a fault of the machine.
+func selectAnyScript(r *Run) {
+	const draws = 200
+	var c [4]*sched.Chan[int]
+	for i := range c {
+		c[i] = sched.NewChan[int](r.S, "c", 1)
+		c[i].Send(i)
+	}
+	all := func(n int, choose func() int) bool {
+		seen := map[int]bool{}
+		for range draws {
+			i := choose()
+			c[i].Send(i)
+			seen[i] = true
+		}
+		return len(seen) == n
+	}
+	if all(2, func() int { return sched.Select2(c[0].OnReceive(), c[1].OnReceive()).Index }) {
+		r.Say("two: both")
+	}
+	if all(3, func() int { return sched.Select3(c[0].OnReceive(), c[1].OnReceive(), c[2].OnReceive()).Index }) {
+		r.Say("three: all")
+	}
+	if all(4, func() int {
+		return sched.Select4(c[0].OnReceive(), c[1].OnReceive(), c[2].OnReceive(), c[3].OnReceive()).Index
+	}) {
+		r.Say("four: all")
+	}
 }

@@ -23,6 +23,7 @@ func locks() []Script {
 		{Name: "wait group", Run: waitGroupScript, Want: []string{"waited for 2", "empty returns", "sync: negative WaitGroup counter"}},
 		{Name: "semaphore", Run: semaphoreScript, Want: []string{
 			"take 2 of 3, 1 free", "try 2 false", "first come first served [3 1]", "ended: scope canceled, 3 free",
+			"who gives up lets the next one in", "not more than there are false, 1 free",
 			"too much: sched: acquire 4 of a semaphore of size 3", "too often: sched: semaphore released more than was acquired",
 		}},
 	}
@@ -208,8 +209,41 @@ func semaphoreScript(r *Run) {
 	err := x.Acquire(r.endedScope(), 1)
 	x.Release(3)
 	r.Say("ended: %v, %d free", err, x.Free())
+	r.withdrawal()
+	r.report(x.Acquire(nil, 2))
+	r.Say("not more than there are %t, %d free", x.TryAcquire(2), x.Free())
+	x.Release(2)
 	r.Say("too much: %s", Panic(func() { r.report(x.Acquire(nil, 4)) }))
 	r.Say("too often: %s", Panic(func() { x.Release(1) }))
+}
+
+// withdrawal: a large request waits, a small one behind it, for which there is room; when the large one gives up, the small one is served.
+func (r *Run) withdrawal() {
+	x := sched.NewSemaphore(r.S, "y", 2)
+	r.report(x.Acquire(nil, 1))
+	patience := r.Scope.Child("patience")
+	large := r.Beside("large", func() {
+		if x.Acquire(patience, 2) == nil {
+			r.Say("the large one was served")
+		}
+	})
+	r.Await("the large one waits", func() bool {
+		if x.TryAcquire(1) {
+			x.Release(1)
+			return false
+		}
+		return true
+	})
+	small := r.Beside("small", func() {
+		r.report(x.Acquire(r.Scope, 1))
+		x.Release(1)
+	})
+	patience.Cancel(nil)
+	large()
+	small()
+	patience.Close()
+	r.Say("who gives up lets the next one in")
+	x.Release(1)
 }
 
 func (r *Run) report(err error) {

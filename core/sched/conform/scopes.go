@@ -13,6 +13,7 @@ func scopes() []Script {
 		{Name: "scope", Run: scopeScript, Want: []string{
 			"open <nil>", "first cause counts: planted", "below: planted", "born ended: planted", "sibling <nil>", "nil never ends <nil>",
 			"close: scope canceled", "again: scope canceled", "name top",
+			"whoever is left of some ends: planted planted planted",
 		}},
 		{Name: "tasks", Run: tasksScript, Want: []string{"joined 2", "nested 1", "closed after its task: scope canceled"}},
 		{Name: "context", Run: contextScript, Want: []string{"open true", "canceled true", "value true", "no deadline false"}},
@@ -24,7 +25,7 @@ func clocks() []Script {
 		{Name: "timer", Timed: true, Run: timerScript, Want: []string{
 			"fired after 1s", "stopped true, then false", "reset to 3s", "nothing stale true", "a nil timer is off: 1",
 		}},
-		{Name: "ticker", Timed: true, Run: tickerScript, Want: []string{"ticks 1s 2s", "missed ticks are dropped: 5s 6s", "a ticker needs a period: sched: ticker t with a period that is not positive"}},
+		{Name: "ticker", Timed: true, Run: tickerScript, Want: []string{"ticks 1s 2s", "missed ticks are dropped: 5s 6s", "none after the stop true", "a ticker needs a period: sched: ticker t with a period that is not positive"}},
 		{Name: "sleep", Timed: true, Run: sleepScript, Want: []string{"slept 2s", "woken at 1s: planted", "in order [1 2 3]"}},
 		{Name: "timeout", Timed: true, Run: timeoutScript, Want: []string{
 			"timed out after 1s: scope timed out", "closed before its time: scope canceled", "context deadline exceeded true 1s",
@@ -55,6 +56,15 @@ func scopeScript(r *Run) {
 	top.Close()
 	r.Say("again: %v", top.Err())
 	r.Say("name %s", top.Name())
+	many := r.S.NewScope("many")
+	one, two, three := many.Child("one"), many.Child("two"), many.Child("three")
+	three.Close() // the last of them
+	four := many.Child("four")
+	two.Close() // in the middle
+	five := many.Child("five")
+	many.Cancel(errPlanted)
+	r.Say("whoever is left of some ends: %v %v %v", one.Err(), four.Err(), five.Err())
+	many.Close()
 }
 
 func tasksScript(r *Run) {
@@ -125,6 +135,8 @@ func tickerScript(r *Run) {
 	late := r.S.Now().Sub(start).Truncate(time.Second)
 	r.Say("missed ticks are dropped: %s %s", late, r.fired(start, t.Fired()))
 	t.Stop()
+	r.report(r.S.Sleep(nil, "past", 2*time.Second))
+	r.Say("none after the stop %t", sched.Select2(t.Fired(), r.endedScope().Done()).Index == 1)
 	r.Say("a ticker needs a period: %s", Panic(func() { sched.NewTicker(r.S, "t", 0) }))
 }
 

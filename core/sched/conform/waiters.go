@@ -7,10 +7,11 @@ func waiters() []Script {
 		{Name: "notify", Run: notifyScript, Want: []string{
 			"a stored permit is taken", "two signals store one permit", "all stores nothing", "all wakes who registered before it",
 			"one wakes the first of two", "a dropped permit goes to the second", "ended: scope canceled",
-			"a permit beats an ended scope",
+			"a permit beats an ended scope", "who was woken with all passes nothing on: scope canceled", "the last one leaves, another comes: both woken",
 		}},
 		{Name: "watch", Run: watchScript, Want: []string{
 			"value 1", "the current version is seen: scope canceled", "changed to 3", "read 4, and it is seen: scope canceled", "woken for 5",
+			"each version is new",
 		}},
 		{Name: "write-once", Run: writeOnceScript, Want: []string{
 			"empty 0 false", "nothing to peek at true", "ended: scope canceled", "one of two sets won", "second set false", "waiters got 7 7", "get true peek true",
@@ -57,6 +58,18 @@ func notifyScript(r *Run) {
 	n.One()
 	r.report(n.Wait(r.endedScope()))
 	r.Say("a permit beats an ended scope")
+	woken := n.Register()
+	n.All()
+	woken.Drop()
+	r.Say("who was woken with all passes nothing on: %v", n.Wait(r.endedScope()))
+	stays, leaves := n.Register(), n.Register()
+	leaves.Drop()
+	comes := n.Register()
+	n.One()
+	n.One()
+	r.report(stays.Wait(r.Scope))
+	r.report(comes.Wait(r.Scope))
+	r.Say("the last one leaves, another comes: both woken")
 }
 
 func watchScript(r *Run) {
@@ -74,6 +87,11 @@ func watchScript(r *Run) {
 	r.report(w.Changed(r.Scope))
 	r.Say("woken for %d", w.Get())
 	join()
+	for v := range 3 {
+		x.Set(v)
+		r.report(w.Changed(r.endedScope()))
+	}
+	r.Say("each version is new")
 }
 
 func writeOnceScript(r *Run) {

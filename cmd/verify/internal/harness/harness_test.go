@@ -57,6 +57,8 @@ func TestRunFollowsEveryTest(t *testing.T) {
 }
 
 func TestRunEndsWhatDoesNotEnd(t *testing.T) {
+	folder := t.TempDir()
+	t.Setenv("TMPDIR", folder)
 	l, _ := lab(t)
 	binaries, err := l.Compile(t.Context(), []string{"ends"})
 	if err != nil {
@@ -67,6 +69,9 @@ func TestRunEndsWhatDoesNotEnd(t *testing.T) {
 	})
 	if err != nil || !result.TimedOut || result.OK() {
 		t.Errorf("result %+v, %v", result, err)
+	}
+	if left, err := filepath.Glob(filepath.Join(folder, "verify*")); err != nil || len(left) > 0 {
+		t.Errorf("a test that was killed leaves %v, %v", left, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

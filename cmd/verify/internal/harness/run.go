@@ -75,8 +75,13 @@ func (l *Lab) Run(ctx context.Context, order Order) (Result, error) {
 	if order.Skip != "" {
 		args = append(args, "-test.skip="+order.Skip)
 	}
+	scratch, err := scratchFolder()
+	if err != nil {
+		return Result{}, fmt.Errorf("run tests of %s: %w", order.Dir, err)
+	}
+	defer os.RemoveAll(scratch) //nolint:errcheck // what a server of a killed test still holds, it removes itself
 	cmd := l.Command(bounded, order.Dir, order.Binary, append(args, order.Args...)...)
-	cmd.Env = append(os.Environ(), order.Env...)
+	cmd.Env = append(append(os.Environ(), "TMPDIR="+scratch), order.Env...)
 	read, write := io.Pipe()
 	cmd.Stdout, cmd.Stderr = write, write
 	f := follower{dir: order.Dir, ended: order.Ended, log: io.Discard}
@@ -98,6 +103,16 @@ func (l *Lab) Run(ctx context.Context, order Order) (Result, error) {
 		return Result{}, fmt.Errorf("follow tests of %s: %w", order.Dir, err)
 	}
 	return f.result(bounded, waited)
+}
+
+// scratchFolder makes a folder for the temporary files of one test binary. A test that is killed, or ends its process, cannot remove its own;
+// whole runs must leave nothing behind. Everybody may write there, as in the folder that it stands for: PostgreSQL runs as another user.
+func scratchFolder() (string, error) {
+	dir, err := os.MkdirTemp("", "verify")
+	if err != nil {
+		return "", err
+	}
+	return dir, os.Chmod(dir, 0o777|os.ModeSticky)
 }
 
 // follower reads the output of one test binary.

@@ -36,7 +36,7 @@ type Options struct {
 
 // supervise runs the server until its standard input ends, which it does when the process that started it has ended, however that
 // happened. Then it stops the server and removes the directory.
-const supervise = `dir=$1; shift; "$@" & p=$!; exec 2>/dev/null; read -r _; kill -INT $p; wait $p; rm -rf "$dir"`
+const supervise = `dir=$1; shift; "$@" & p=$!; exec 2>/dev/null; read -r _; kill -INT $p; wait $p; rm -rf "$dir"; true`
 
 // Start makes an empty cluster and starts a server on it. Stop ends it.
 func Start(o Options) (*Server, error) {
@@ -190,9 +190,13 @@ func (s *Server) URL() string {
 
 // Stop ends the server and removes its data.
 func (s *Server) Stop() error {
-	if err := errors.Join(s.stdin.Close(), s.shell.Wait()); err != nil {
+	err := errors.Join(s.stdin.Close(), s.shell.Wait())
+	if err == nil {
+		<-s.log
+		err = os.RemoveAll(s.dir) // the server's user may not remove it from a folder that is only ours
+	}
+	if err != nil {
 		return fmt.Errorf("stop PostgreSQL: %w", err)
 	}
-	<-s.log
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 )
 
 func TestPasses(t *testing.T) {
+	t.TempDir()
 	for os.Getenv("FIXTURE") == "hang" {
 	}
 	t.Run("sub", func(t *testing.T) { t.Log("sub") })
