@@ -182,7 +182,7 @@ func (n *Node) plan(scope *sched.Scope, p *graph.Package) (*Plan, error) {
 		return nil, err
 	}
 	active, draining := n.deployed()
-	plan := &Plan{Package: p.Name, Identity: p.ID, Active: active.ID, Differences: graph.Compare(active, p), Keeps: []deploymentLine{}}
+	plan := &Plan{Package: p.Name, Identity: p.ID, Active: active.ID, Differences: append([]graph.Difference{}, graph.Compare(active, p)...), Keeps: []deploymentLine{}}
 	for _, old := range append([]*graph.Package{n.pkg}, draining...) {
 		for _, d := range graph.Compare(old, p) {
 			if d.Refused != "" && !slices.Contains(plan.Differences, d) {

@@ -120,7 +120,7 @@ func TestTasksOfAWorker(t *testing.T) {
 	if again, same, _, next := fetch(); again != first || same != key || next == lock {
 		t.Errorf("the next attempt at the task of %s under %s is of %s under %s", first, key, again, same)
 	}
-	if got := r.get("/api/instances/" + first + "/history?after=1").want(t, http.StatusOK); strings.Contains(got.text, `"step":1,`) || !strings.Contains(got.text, `"step":2,`) {
+	if got := r.get("/api/instances/"+first+"/history?after=1").want(t, http.StatusOK); strings.Contains(got.text, `"step":1,`) || !strings.Contains(got.text, `"step":2,`) {
 		t.Errorf("history behind step 1: %s", got.text)
 	}
 	r.json("/api/instances/"+first+"/cancel?token=99", "", "").want(t, http.StatusConflict)
