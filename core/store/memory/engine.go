@@ -119,6 +119,11 @@ func (e *Engine) View(scope *sched.Scope, name string, f func(step.View) error) 
 	return e.visible, f(view{&e.rows})
 }
 
+// Glance implements step.Engine.
+func (e *Engine) Glance(scope *sched.Scope, name string, f func(step.Reader) error) (store.Ticket, error) {
+	return e.View(scope, name, func(v step.View) error { return f(v) })
+}
+
 // Update implements step.Engine.
 func (e *Engine) Update(scope *sched.Scope, name string, durable bool, f func(step.Tx) error) (store.Ticket, error) {
 	if err := e.arrive(scope, name); err != nil {

@@ -18,6 +18,10 @@ type Options struct {
 	// CacheBytes is the size of the block cache. 0 is 32 MiB. Range 1 MiB to 64 GiB.
 	CacheBytes int64
 
+	// RowBytes is about how much is remembered of rows that were read by key; twice as much at most. 0 is 4 MiB. Range
+	// 64 KiB to 1 GiB.
+	RowBytes int64
+
 	// MemTableBytes is the size of a memtable; the log is rotated when one is full. 0 is 32 MiB. Range 64 KiB to
 	// 1 GiB.
 	MemTableBytes int64
@@ -36,7 +40,8 @@ const (
 	mib = 1 << 20
 	gib = 1 << 30
 
-	defaultBytes = 32 * mib
+	defaultBytes    = 32 * mib
+	defaultRowBytes = 4 * mib
 )
 
 // Validate joins every fault of the options.
@@ -52,6 +57,7 @@ func (o Options) Validate() error {
 	}
 	check("cache bytes", o.CacheBytes, mib, 64*gib)
 	check("memtable bytes", o.MemTableBytes, 64*kib, gib)
+	check("row bytes", o.RowBytes, 64*kib, gib)
 	return errors.Join(faults...)
 }
 
@@ -61,6 +67,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.CacheBytes == 0 {
 		o.CacheBytes = defaultBytes
+	}
+	if o.RowBytes == 0 {
+		o.RowBytes = defaultRowBytes
 	}
 	if o.MemTableBytes == 0 {
 		o.MemTableBytes = defaultBytes

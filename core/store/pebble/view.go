@@ -10,9 +10,12 @@ import (
 // view reads a snapshot, or, in the commit section, the database: nothing changes it meanwhile.
 type view struct{ reader pebble.Reader }
 
-// Get implements step.View. The value is copied: the library would keep its block until it is closed.
-func (v view) Get(key []byte) ([]byte, bool, error) {
-	value, closer, err := v.reader.Get(key)
+// Get implements step.View.
+func (v view) Get(key []byte) ([]byte, bool, error) { return get(v.reader, key) }
+
+// get copies the value: the library would keep its block until it is closed.
+func get(from pebble.Reader, key []byte) ([]byte, bool, error) {
+	value, closer, err := from.Get(key)
 	if errors.Is(err, pebble.ErrNotFound) {
 		return nil, false, nil
 	}
@@ -46,8 +49,12 @@ func (v view) Scan(lower, upper []byte, f func(key, value []byte) (bool, error))
 // report before it is applied.
 type transaction struct {
 	view
+	rows  *rows
 	batch *pebble.Batch
 }
+
+// Get implements step.Tx.
+func (t transaction) Get(key []byte) ([]byte, bool, error) { return t.rows.Get(key) }
 
 var _ step.Tx = transaction{}
 

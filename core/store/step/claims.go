@@ -13,7 +13,7 @@ func (s *Store) Head(scope *sched.Scope, id store.InstanceID) (h store.Head, t s
 	if err = store.ValidateName("instance", string(id)); err != nil {
 		return h, 0, err
 	}
-	t, err = s.engine.View(scope, "head", func(v View) (err error) {
+	t, err = s.engine.Glance(scope, "head", func(v Reader) (err error) {
 		if h, err = getHead(v, id); err != nil || !h.Status.Terminal() {
 			return err
 		}
@@ -41,7 +41,7 @@ func (s *Store) Take(scope *sched.Scope, id store.InstanceID, seen store.Epoch, 
 		if h, err = claim.Taken(h, seen, me, s.engine.Now()); err != nil {
 			return err
 		}
-		setHead(tx, h)
+		setHead(tx, h, false)
 		taken = h.Claim
 		if t, traced := tx.(Tracer); traced {
 			t.Emit("LandTake", h.Claim)
@@ -71,7 +71,7 @@ func (s *Store) Renew(scope *sched.Scope, c store.Claim) (store.Claim, store.Tic
 		if h, err = claim.Renewed(h, c, s.engine.Now()); err != nil {
 			return err
 		}
-		setHead(tx, h)
+		setHead(tx, h, true)
 		if t, traced := tx.(Tracer); traced {
 			t.Emit("LandRenew", c)
 		}
@@ -98,7 +98,7 @@ func (s *Store) Release(scope *sched.Scope, c store.Claim) (freed bool, t store.
 		if h, done = claim.Freed(h, c); !done {
 			return nil
 		}
-		setHead(tx, h)
+		setHead(tx, h, !c.Owner.Nobody())
 		if t, traced := tx.(Tracer); traced {
 			t.Emit("LandFree", c)
 		}

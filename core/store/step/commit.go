@@ -2,8 +2,10 @@ package step
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/millrace-dev/millrace/core/claim"
 	"github.com/millrace-dev/millrace/core/sched"
@@ -51,11 +53,12 @@ func Apply(tx Tx, st *store.Step) error {
 
 // commit is one run of the transaction.
 type commit struct {
-	tx    Tx
-	step  *store.Step
-	head  store.Head
-	body  body
-	freed map[string]bool // alias keys that closed waits give up
+	tx     Tx
+	step   *store.Step
+	head   store.Head
+	before store.Status // of the row, which an absent one has no body
+	body   body
+	freed  map[string]bool // alias keys that closed waits give up
 }
 
 func (c *commit) run() error {
@@ -68,7 +71,7 @@ func (c *commit) run() error {
 	}
 	c.writeOutbox()
 	c.writeRecord()
-	setHead(c.tx, c.head)
+	setHead(c.tx, c.head, !c.step.Spawn)
 	setBody(c.tx, c.head.Instance, c.body)
 	if t, traced := c.tx.(Tracer); traced {
 		t.Emit("LandCommit", c.step)
@@ -85,6 +88,7 @@ func (c *commit) assertClaim() error {
 	if c.step.Spawn {
 		edge = claim.Spawned
 	}
+	c.before = h.Status
 	c.head, err = edge(h, c.step.Claim, c.step.Status)
 	return err
 }
@@ -98,7 +102,7 @@ func (c *commit) assertExpected() error {
 }
 
 // expected refuses when a row does not have the value that it is given with, or with Delete is there.
-func expected(v View, want store.Row) error {
+func expected(v Reader, want store.Row) error {
 	r, err := getRow(v, want.Space, want.Key)
 	absent := errors.Is(err, store.ErrNotFound)
 	switch {
@@ -133,9 +137,12 @@ func (c *commit) assertInbox() error {
 
 func (c *commit) readBody() error {
 	if c.step.Spawn {
-		emitted, err := emittedBefore(c.tx, c.head.Instance)
-		if err != nil {
-			return err
+		var emitted uint64
+		if c.before == store.Void {
+			var err error
+			if emitted, err = emittedBefore(c.tx, c.head.Instance); err != nil {
+				return err
+			}
 		}
 		c.body = body{deployment: c.step.Deployment, flow: c.step.Flow, emitted: emitted}
 	} else {
@@ -150,7 +157,7 @@ func (c *commit) readBody() error {
 }
 
 // emittedBefore is the number of the last emission of an earlier life; see Vacate.
-func emittedBefore(v View, id store.InstanceID) (uint64, error) {
+func emittedBefore(v Reader, id store.InstanceID) (uint64, error) {
 	if _, ok, err := v.Get(bodyKey(id)); err != nil || !ok {
 		return 0, err
 	}
@@ -161,35 +168,25 @@ func emittedBefore(v View, id store.InstanceID) (uint64, error) {
 func (c *commit) closeWaits() error {
 	c.freed = make(map[string]bool)
 	if c.step.Status.Terminal() {
-		waits, err := getWaits(c.tx, c.head.Instance)
-		if err != nil {
-			return err
-		}
-		for _, w := range waits {
+		for _, w := range c.body.waits {
 			c.closeWait(w)
 		}
+		c.body.waits = nil
 		return nil
 	}
 	for _, generation := range c.step.Close {
-		row, open, err := c.tx.Get(waitKey(c.head.Instance, generation))
-		if err != nil {
-			return err
-		}
+		at, open := slices.BinarySearchFunc(c.body.waits, generation, func(w store.Wait, g uint64) int { return cmp.Compare(w.Generation, g) })
 		if !open {
 			return fmt.Errorf("close wait %d of %q, which is not open: %w", generation, c.head.Instance, store.ErrConflict)
 		}
-		w, err := decodeWait(generation, row)
-		if err != nil {
-			return err
-		}
-		c.closeWait(w)
+		c.closeWait(c.body.waits[at])
+		c.body.waits = slices.Delete(c.body.waits, at, at+1)
 	}
 	return nil
 }
 
 func (c *commit) closeWait(w store.Wait) {
 	id := c.head.Instance
-	c.tx.Delete(waitKey(id, w.Generation))
 	if w.Channel != "" {
 		key := aliasKey(w.Channel, w.Key)
 		c.tx.Delete(key)
@@ -214,7 +211,7 @@ func (c *commit) openWaits() error {
 		if !w.Due.IsZero() {
 			c.tx.Set(timerKey(store.Timer{Due: w.Due, Instance: c.head.Instance, Generation: w.Generation}), nil)
 		}
-		c.tx.Set(waitKey(c.head.Instance, w.Generation), encodeWait(w))
+		c.body.waits = append(c.body.waits, w)
 	}
 	return nil
 }
@@ -262,7 +259,7 @@ func (c *commit) setRow(r store.Row) { setRow(c.tx, r) }
 
 // Load implements [store.Steps].
 func (s *Store) Load(scope *sched.Scope, c store.Claim) (in store.Instance, t store.Ticket, err error) {
-	t, err = s.engine.View(scope, "load", func(v View) error {
+	t, err = s.engine.Glance(scope, "load", func(v Reader) error {
 		h, err := getHead(v, c.Instance)
 		if err != nil {
 			return err
@@ -277,17 +274,16 @@ func (s *Store) Load(scope *sched.Scope, c store.Claim) (in store.Instance, t st
 		h.Result = b.result
 		in = store.Instance{
 			Head: h, Deployment: b.deployment, Flow: b.flow, Snapshot: b.snapshot,
-			Generation: b.generation, Emitted: b.emitted,
+			Generation: b.generation, Emitted: b.emitted, Waits: b.waits,
 		}
-		in.Waits, err = getWaits(v, c.Instance)
-		return err
+		return nil
 	})
 	return in, t, wrap(err, "load", c.Instance)
 }
 
 // Recorded implements [store.Steps].
 func (s *Store) Recorded(scope *sched.Scope, r store.Record) (found bool, t store.Ticket, err error) {
-	t, err = s.engine.View(scope, "recorded", func(v View) (err error) {
+	t, err = s.engine.Glance(scope, "recorded", func(v Reader) (err error) {
 		_, found, err = v.Get(recordKey(r))
 		return err
 	})
@@ -337,7 +333,7 @@ func (s *Store) Vacate(scope *sched.Scope, id store.InstanceID, forgotten store.
 		if err != nil {
 			return err
 		}
-		setHead(tx, h)
+		setHead(tx, h, false)
 		setBody(tx, id, body{emitted: b.emitted})
 		epoch = h.Epoch
 		return nil

@@ -80,11 +80,10 @@ func (d *Dump) addHead(v View, k *keyReader, row []byte) error {
 	h.Result = b.result
 	in := store.Instance{
 		Head: h, Deployment: b.deployment, Flow: b.flow, Snapshot: b.snapshot,
-		Generation: b.generation, Emitted: b.emitted,
+		Generation: b.generation, Emitted: b.emitted, Waits: b.waits,
 	}
-	in.Waits, err = getWaits(v, id)
 	d.Instances[id] = in
-	return err
+	return nil
 }
 
 func (d *Dump) addRecord(_ View, k *keyReader, _ []byte) error {

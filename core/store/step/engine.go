@@ -13,6 +13,9 @@ import (
 // Errors follow the package's rule: an error that wraps [store.ErrUnknown] leaves open whether the commit happens,
 // every other means that it does not. An error of f itself is returned as it is.
 type Engine interface {
+	// Glance is View for a few reads by key. An engine may keep everybody else waiting until f returns.
+	Glance(scope *sched.Scope, name string, f func(Reader) error) (store.Ticket, error)
+
 	// View calls f with one consistent view of all visible commits, and returns a ticket that covers them.
 	View(scope *sched.Scope, name string, f func(View) error) (store.Ticket, error)
 
@@ -31,11 +34,16 @@ type Engine interface {
 	Now() time.Time
 }
 
+// Reader reads one consistent state by key.
+type Reader interface {
+	// Get returns the value of key and whether there is one. The value is valid until the function that was
+	// given the Reader returns, which must not change it.
+	Get(key []byte) ([]byte, bool, error)
+}
+
 // View reads one consistent state.
 type View interface {
-	// Get returns the value of key and whether there is one. The value is valid until the function that was
-	// given the View returns.
-	Get(key []byte) ([]byte, bool, error)
+	Reader
 	// Scan calls f for each key in [lower, upper), ascending, until f returns false or an error.
 	Scan(lower, upper []byte, f func(key, value []byte) (bool, error)) error
 }

@@ -39,8 +39,8 @@ func applyAll(tx Tx, steps []*store.Step) error {
 	return nil
 }
 
-// overlay lets a member read what members before it have written: inbox and alias keys are shared by all. Scans go past it: a step
-// scans what belongs to its own instance only, before it writes any of that.
+// overlay lets a member read what members before it have written: inbox and alias keys are shared by all. A step reads by
+// key alone, so that scans may go past it.
 type overlay struct {
 	Tx
 	written map[string][]byte // nil: deleted

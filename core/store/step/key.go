@@ -14,9 +14,8 @@ import (
 //	f                           format version
 //	n                           last incarnation
 //	h instance                  head: owner, epoch, status, since
-//	b instance                  body: deployment, flow, snapshot, result, counters
+//	b instance                  body: deployment, flow, snapshot, result, counters, open waits
 //	c instance                  exists while the row is claimed
-//	w instance generation       open wait
 //	a channel key               alias of an open wait
 //	t due instance generation   timer of an open wait
 //	k instance epoch cause …    record of a step
@@ -29,7 +28,6 @@ const (
 	tagHead        = 'h'
 	tagBody        = 'b'
 	tagClaimed     = 'c'
-	tagWait        = 'w'
 	tagAlias       = 'a'
 	tagTimer       = 't'
 	tagRecord      = 'k'
@@ -82,10 +80,6 @@ func (k keyBuilder) after() []byte { return append(append([]byte(nil), k...), 0)
 func headKey(id store.InstanceID) keyBuilder    { return newKey(tagHead).text(string(id)) }
 func bodyKey(id store.InstanceID) keyBuilder    { return newKey(tagBody).text(string(id)) }
 func claimedKey(id store.InstanceID) keyBuilder { return newKey(tagClaimed).text(string(id)) }
-
-func waitKey(id store.InstanceID, generation uint64) keyBuilder {
-	return newKey(tagWait).text(string(id)).number(generation)
-}
 
 func aliasKey(channel, key string) keyBuilder { return newKey(tagAlias).text(channel).text(key) }
 

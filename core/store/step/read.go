@@ -11,7 +11,7 @@ import (
 
 // Resolve implements [store.Reads].
 func (s *Store) Resolve(scope *sched.Scope, channel, key string) (a store.Alias, t store.Ticket, err error) {
-	t, err = s.engine.View(scope, "resolve", func(v View) error {
+	t, err = s.engine.Glance(scope, "resolve", func(v Reader) error {
 		row, ok, err := v.Get(aliasKey(channel, key))
 		if err != nil {
 			return err
@@ -31,7 +31,7 @@ func (s *Store) Resolve(scope *sched.Scope, channel, key string) (a store.Alias,
 // Receipt implements [store.Reads].
 func (s *Store) Receipt(scope *sched.Scope, d store.Delivery) (r store.Receipt, t store.Ticket, err error) {
 	key := receiptKey(d)
-	t, err = s.engine.View(scope, "receipt", func(v View) error {
+	t, err = s.engine.Glance(scope, "receipt", func(v Reader) error {
 		row, err := getRow(v, store.InboxSpace, key)
 		if err != nil {
 			return err
@@ -125,14 +125,14 @@ func (s *Store) Pins(scope *sched.Scope, after store.InstanceID, limit int) (pin
 	return pins, t, nil
 }
 
-func pinOf(v View, id store.InstanceID) (store.Pin, error) {
+func pinOf(v Reader, id store.InstanceID) (store.Pin, error) {
 	b, err := getBody(v, id)
 	return store.Pin{Instance: id, Deployment: b.deployment, Flow: b.flow}, err
 }
 
 // PinOf implements [store.Reads].
 func (s *Store) PinOf(scope *sched.Scope, id store.InstanceID) (p store.Pin, t store.Ticket, err error) {
-	t, err = s.engine.View(scope, "pin", func(v View) error {
+	t, err = s.engine.Glance(scope, "pin", func(v Reader) error {
 		h, err := getHead(v, id)
 		switch {
 		case err != nil:
@@ -196,7 +196,7 @@ func (s *Store) Delivered(scope *sched.Scope, sent []store.Emission) (store.Tick
 
 // Row implements [store.Spaces].
 func (s *Store) Row(scope *sched.Scope, space, key string) (r store.Row, t store.Ticket, err error) {
-	t, err = s.engine.View(scope, "row", func(v View) (err error) {
+	t, err = s.engine.Glance(scope, "row", func(v Reader) (err error) {
 		r, err = getRow(v, space, key)
 		return err
 	})
@@ -206,7 +206,7 @@ func (s *Store) Row(scope *sched.Scope, space, key string) (r store.Row, t store
 	return r, t, nil
 }
 
-func getRow(v View, space, key string) (store.Row, error) {
+func getRow(v Reader, space, key string) (store.Row, error) {
 	row, ok, err := v.Get(rowKey(space, key))
 	if err != nil {
 		return store.Row{}, err

@@ -14,9 +14,10 @@ type body struct {
 	result     []byte
 	generation uint64
 	emitted    uint64
+	waits      []store.Wait // open ones, by generation
 }
 
-func getHead(v View, id store.InstanceID) (store.Head, error) {
+func getHead(v Reader, id store.InstanceID) (store.Head, error) {
 	h := store.Head{Claim: store.Claim{Instance: id}}
 	row, ok, err := v.Get(headKey(id))
 	if err != nil || !ok {
@@ -35,17 +36,17 @@ func decodeHead(id store.InstanceID, row []byte) (store.Head, error) {
 	return h, nil
 }
 
-// setHead writes the row's claim and keeps the index of claimed rows with it.
-func setHead(tx Tx, h store.Head) {
+// setHead writes the row's claim and keeps the index of claimed rows with it; claimed says that the row was in it.
+func setHead(tx Tx, h store.Head, claimed bool) {
 	tx.Set(headKey(h.Instance), encoder(nil).owner(h.Owner).number(uint64(h.Epoch)).number(uint64(h.Status)).moment(h.Since))
-	if h.Owner.Nobody() {
-		tx.Delete(claimedKey(h.Instance))
-	} else {
+	if !h.Owner.Nobody() {
 		tx.Set(claimedKey(h.Instance), nil)
+	} else if claimed {
+		tx.Delete(claimedKey(h.Instance))
 	}
 }
 
-func getBody(v View, id store.InstanceID) (body, error) {
+func getBody(v Reader, id store.InstanceID) (body, error) {
 	row, ok, err := v.Get(bodyKey(id))
 	if err != nil {
 		return body{}, err
@@ -53,43 +54,39 @@ func getBody(v View, id store.InstanceID) (body, error) {
 	if !ok {
 		return body{}, fmt.Errorf("%w: instance %q has a head and no body", errCorrupt, id)
 	}
-	d := decode(row)
-	b := body{deployment: d.text(), flow: d.text(), snapshot: d.bytes(), result: d.bytes(), generation: d.number(), emitted: d.number()}
-	if err := d.end(); err != nil {
+	b, err := decodeBody(row)
+	if err != nil {
 		return b, fmt.Errorf("decode body of %q: %w", id, err)
 	}
 	return b, nil
 }
 
-func setBody(tx Tx, id store.InstanceID, b body) {
-	tx.Set(bodyKey(id), encoder(nil).text(b.deployment).text(b.flow).bytes(b.snapshot).bytes(b.result).
-		number(b.generation).number(b.emitted))
-}
-
-func getWaits(v View, id store.InstanceID) ([]store.Wait, error) {
-	prefix := newKey(tagWait).text(string(id))
-	var waits []store.Wait
-	err := v.Scan(prefix, prefix.end(), func(key, row []byte) (bool, error) {
-		k := readKey(key)
-		k.text()
-		w, err := decodeWait(k.number(), row)
-		if err == nil {
-			err = k.end()
-		}
-		waits = append(waits, w)
-		return true, err
-	})
-	return waits, err
-}
-
-func decodeWait(generation uint64, row []byte) (store.Wait, error) {
+func decodeBody(row []byte) (body, error) {
 	d := decode(row)
-	w := store.Wait{Generation: generation, Element: d.text(), Channel: d.text(), Key: d.text(), Due: d.moment(), Data: d.bytes()}
-	return w, d.end()
+	b := body{deployment: d.text(), flow: d.text(), snapshot: d.bytes(), result: d.bytes(), generation: d.number(), emitted: d.number()}
+	for n := d.number(); n > 0 && d.err == nil; n-- {
+		b.waits = append(b.waits, decodeWait(d))
+	}
+	return b, d.end()
 }
 
-func encodeWait(w store.Wait) []byte {
-	return encoder(nil).text(w.Element).text(w.Channel).text(w.Key).moment(w.Due).bytes(w.Data)
+func setBody(tx Tx, id store.InstanceID, b body) { tx.Set(bodyKey(id), encodeBody(b)) }
+
+func encodeBody(b body) []byte {
+	e := make(encoder, 0, len(b.deployment)+len(b.flow)+len(b.snapshot)+len(b.result)+64*(1+len(b.waits)))
+	e = e.text(b.deployment).text(b.flow).bytes(b.snapshot).bytes(b.result).number(b.generation).number(b.emitted).number(uint64(len(b.waits)))
+	for _, w := range b.waits {
+		e = e.wait(w)
+	}
+	return e
+}
+
+func decodeWait(d *decoder) store.Wait {
+	return store.Wait{Generation: d.number(), Element: d.text(), Channel: d.text(), Key: d.text(), Due: d.moment(), Data: d.bytes()}
+}
+
+func (e encoder) wait(w store.Wait) encoder {
+	return e.number(w.Generation).text(w.Element).text(w.Channel).text(w.Key).moment(w.Due).bytes(w.Data)
 }
 
 func decodeAlias(channel, key string, row []byte) (store.Alias, error) {

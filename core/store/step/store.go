@@ -10,7 +10,7 @@ import (
 )
 
 // format is the version of keys and rows. A store that says otherwise is refused.
-const format = 1
+const format = 2
 
 // ErrFormat means that the data was written by a version that keeps it differently.
 var ErrFormat = errors.New("store: unknown data format")
@@ -79,7 +79,7 @@ func freeAll(tx Tx) (more bool, err error) {
 	}
 	for _, h := range heads {
 		freed, _ := claim.Freed(h, h.Claim)
-		setHead(tx, freed)
+		setHead(tx, freed, true)
 	}
 	return len(heads) == reclaimBatch, nil
 }
