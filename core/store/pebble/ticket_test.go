@@ -2,6 +2,7 @@ package pebble_test
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"path"
 	"runtime"
@@ -11,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+	"github.com/millrace-dev/millrace/core/sched"
 	"github.com/millrace-dev/millrace/core/store"
 	"github.com/millrace-dev/millrace/core/store/pebble"
 	"github.com/millrace-dev/millrace/core/store/pebble/crashfs"
@@ -153,4 +155,39 @@ func tellEarly(t *testing.T) (told string) {
 		return *who
 	}
 	return ""
+}
+
+// Whoever waits for the commit section stops when its scope ends, though the section stays taken.
+func TestWaitForTheSectionEndsWithItsScope(t *testing.T) {
+	_, e := open(t, pebble.Options{Dir: "/data", FS: crashfs.New()})
+	scope := sched.Scheduler{}.NewScope("caller")
+	taken, release := make(chan struct{}), make(chan struct{})
+	var ended atomic.Pointer[error]
+	var tasks sync.WaitGroup
+	tasks.Go(func() {
+		_, err := e.Update(nil, "long", false, func(step.Tx) error {
+			close(taken)
+			<-release
+			return nil
+		})
+		ended.CompareAndSwap(nil, &err)
+	})
+	<-taken
+	tasks.Go(func() {
+		_, err := e.Update(scope, "short", false, func(step.Tx) error { return nil })
+		ended.CompareAndSwap(nil, &err)
+	})
+	linger()
+	scope.Cancel(errInjected)
+	for n := 0; n < 1_000_000 && ended.Load() == nil; n++ {
+		runtime.Gosched()
+	}
+	early := ended.Load()
+	close(release)
+	tasks.Wait()
+	scope.Close()
+	ok(t, e.Close())
+	if early == nil || !errors.Is(*early, errInjected) {
+		t.Errorf("while the section was taken the other commit ended with %v", early)
+	}
 }
