@@ -21,7 +21,13 @@ import (
 	"pgregory.net/rapid"
 )
 
-var errShelf = errors.New("shelf is out of reach")
+var (
+	errShelf = errors.New("shelf is out of reach")
+	errPages = errors.New("too many pages are read")
+)
+
+// maxPages is more than any life here reads.
+const maxPages = 20
 
 // shelf is a store of keys and the commit point that fills it. One call of a reader fails, if so told. Tickets of its reads
 // fall, so that the newest of several is not the last one.
@@ -45,6 +51,9 @@ func (x *shelf) call() error {
 func (x *shelf) Rows(_ *sched.Scope, _, after string, limit int) (rows []store.Row, t store.Ticket, err error) {
 	if err := x.call(); err != nil {
 		return nil, 0, err
+	}
+	if x.reads == maxPages {
+		return nil, 0, errPages
 	}
 	if x.keys == nil {
 		x.keys = slices.Sorted(maps.Keys(x.rows))
