@@ -143,8 +143,10 @@ func (o Options) Validate() error {
 	r.Span("Backoff", o.Backoff, time.Minute)
 	r.Span("SettleTimeout", o.SettleTimeout, 24*time.Hour)
 	r.Span("SettlePoll", o.SettlePoll, time.Hour)
-	faults := []error{lane.Options{Lanes: o.Lanes, Queue: o.Queue}.Validate(), o.Limits.Validate(),
-		o.Timers.Validate(), o.Outbox.Validate(), o.Mail.Validate(), o.Sweep.Validate(), o.Role.Validate()}
+	faults := []error{
+		lane.Options{Lanes: o.Lanes, Queue: o.Queue}.Validate(), o.Limits.Validate(),
+		o.Timers.Validate(), o.Outbox.Validate(), o.Mail.Validate(), o.Sweep.Validate(), o.Role.Validate(),
+	}
 	r.Span("TaskPoll", o.TaskPoll, time.Minute)
 	r.Span("Follow", o.Follow, time.Hour)
 	r.Span("Retire", o.Retire, time.Hour)
