@@ -96,7 +96,7 @@ func (o Options) Validate() error {
 //
 // Model models/ledger.go · Checks TestSimG6Crash*, TestSimG6Point*, TestSimG6FileSinks*, TestExhaustG6*, TestModelG6Point,
 // TestModelG6Groups* · Mutants G6.acknowledge-before-commit, G6.skip-truncate, G6.skip-fsync,
-// G6.commit-before-write, G6.adopt-after-write, G6.unknown-is-failure, G6.keep-refused-data,
+// G6.commit-before-write, G6.adopt-after-write, G6.adopt-nothing, G6.unknown-is-failure, G6.keep-refused-data,
 // G6.undo-first-file, G6.sync-first-file, G6.sync-error-undone, G6.open-not-cut, G6.lengths-not-advanced-on-empty-rows,
 // G6.pieces-newest-first, G6.stage-load-store, G6.group-drops-last, G6.group-rows-bound
 type Point struct {
