@@ -39,6 +39,9 @@ type plant struct {
 	rejected []int // lines
 	read     int64 // offset at which the last life began
 	open     int   // streams
+	closing  error // of a stream
+	pipe     io.Reader
+	idle     bool // the commit point does not run
 }
 
 var errBroken = errors.New("stream is broken")
@@ -57,12 +60,18 @@ type stream struct {
 
 func (x stream) Close() error {
 	x.plant.open--
-	return nil
+	if pipe, ok := x.Reader.(io.Closer); ok {
+		return errors.Join(x.plant.closing, pipe.Close())
+	}
+	return x.plant.closing
 }
 
 func (p *plant) stream(offset int64) (io.ReadCloser, error) {
 	p.read = offset
 	p.open++
+	if p.pipe != nil {
+		return stream{p.pipe, p}, nil
+	}
 	if p.breaks == 0 {
 		return stream{strings.NewReader(p.text[offset:]), p}, nil
 	}
@@ -103,8 +112,11 @@ func (p *plant) buried() (lines []int) {
 }
 
 // life reads the stream to its end once.
-func (p *plant) life(batch int) error {
-	scope, first := p.s.NewScope("node"), len(p.reader.batches)
+func (p *plant) life(batch int) error { return p.lifeWithin(p.s.NewScope("node"), batch) }
+
+// lifeWithin is a life that ends with scope, too.
+func (p *plant) lifeWithin(scope *sched.Scope, batch int) error {
+	first := len(p.reader.batches)
 	point := sink.NewPoint(p.s, p.store, &p.disk, sink.Options{Files: []string{letters}})
 	if err := point.Open(scope); err != nil {
 		return err
@@ -120,11 +132,16 @@ func (p *plant) life(batch int) error {
 	}
 	p.s.Go(scope, "reader", func() { p.reader.run(scope, from) })
 	var fenced error
-	p.s.Go(scope, "point", func() { fenced = point.Run(scope) })
+	if !p.idle {
+		p.s.Go(scope, "point", func() { fenced = point.Run(scope) })
+	}
 	err = lines.Run(scope)
 	from.Remove()
 	point.Close()
 	scope.Join()
+	if p.idle {
+		fenced = point.Run(scope)
+	}
 	if held := p.reader.held(first); held > 0 {
 		p.t.Fatalf("%d batches are held", held)
 	}
