@@ -8,6 +8,7 @@ import (
 	"github.com/millrace-dev/millrace/core/claim"
 	"github.com/millrace-dev/millrace/core/feel"
 	"github.com/millrace-dev/millrace/core/flow"
+	"github.com/millrace-dev/millrace/core/lane"
 	"github.com/millrace-dev/millrace/core/sched"
 	"github.com/millrace-dev/millrace/core/settle"
 	"github.com/millrace-dev/millrace/core/store"
@@ -85,8 +86,10 @@ func (e *Engine) uncommitted(l *laneState, t *transaction, err error) reply {
 		err = errors.Join(err, t.hold.Free())
 	}
 	switch {
-	case errors.Is(err, settle.ErrFull), errors.Is(err, settle.ErrClosing):
-		return failed(fmt.Errorf("%w: %w", ErrUnsettled, err))
+	case errors.Is(err, settle.ErrFull):
+		return failed(fmt.Errorf("%w: %w", ErrNoRoom, err))
+	case errors.Is(err, settle.ErrClosing):
+		return failed(fmt.Errorf("%w: %w", lane.ErrStopped, err))
 	case !store.Definite(err):
 		return failed(fmt.Errorf("%w: %w", ErrUndecided, err))
 	case errors.Is(err, store.ErrDuplicate):

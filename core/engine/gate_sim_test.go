@@ -10,6 +10,7 @@ import (
 	"github.com/millrace-dev/millrace/core/feel"
 	"github.com/millrace-dev/millrace/core/lane"
 	"github.com/millrace-dev/millrace/core/sched"
+	"github.com/millrace-dev/millrace/core/settle"
 	"github.com/millrace-dev/millrace/core/store"
 	"github.com/millrace-dev/millrace/core/store/memory"
 	"github.com/millrace-dev/millrace/sim"
@@ -132,6 +133,37 @@ func TestSimL5NobodyIsAnsweredInsideTheCommit(t *testing.T) {
 		st.open.Set(true)
 		w.Join()
 		bring(add, engine.Accepted)
+		w.Join()
+		e.Close()
+	}, sim.Steps(40_000))
+}
+
+// The registry has room for one delivery, and that one is inside its commit. Another is refused before its own, and told so: not
+// that it took effect. Sent again later it takes effect for the first time.
+func TestSimL5FullRegistryRefusesBeforeTheCommit(t *testing.T) {
+	flows := definitions(t, "sum.bpmn")
+	sim.Check(t, "L5/full-registry-refuses-before-the-commit", func(w *sim.World) {
+		x := newOutside(w, flows, memory.Options{})
+		first := message("open-and-wait", "open-a", "", text("account", "a"), integer("wanted", 1))
+		second := message("open-and-wait", "open-b", "", text("account", "b"), integer("wanted", 1))
+		st := newGated(w, x.st, func(s *store.Step) bool { return s.Claim.Instance == openedBy(first) })
+		e := x.over(st, engine.Options{Lanes: 2, SettleCapacity: 1})
+		w.Go("first", func() {
+			_, err := e.Deliver(w.Scope(), first)
+			w.Require(errors.Is(err, engine.ErrUnsettled) && errors.Is(err, settle.ErrEvicted), "L5.told", "the first: %v", err)
+		})
+		_, err := st.inside.Wait(nil)
+		w.NoError(err)
+		_, err = e.Deliver(w.Scope(), second)
+		w.Require(errors.Is(err, engine.ErrNoRoom) && !errors.Is(err, engine.ErrUnsettled), "L5.told", "without room: %v", err)
+		st.open.Set(true)
+		w.NoError(w.Scheduler().Sleep(w.Scope(), "committed", time.Second))
+		w.Go("second", func() {
+			r := x.deliver(e, second)
+			w.Require(r.Outcome == engine.Completed && !r.Duplicate, "L5.end", "the second: %+v", r)
+		})
+		w.NoError(w.Scheduler().Sleep(w.Scope(), "opened", time.Second))
+		x.deliver(e, message("add", "one", "b", integer("amount", 1)))
 		w.Join()
 		e.Close()
 	}, sim.Steps(40_000))

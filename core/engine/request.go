@@ -64,8 +64,10 @@ type Reply struct {
 var (
 	// ErrBusy: the claim was held, or the wait moved, as often as Options.Attempts allows. Nothing happened.
 	ErrBusy = errors.New("instance is busy")
-	// ErrUnsettled: the delivery took effect, and its instance has not ended within the time, or the registry had no room.
+	// ErrUnsettled: the delivery took effect, and its instance has not ended within the time, or the registry had no room for longer.
 	ErrUnsettled = errors.New("instance has not ended")
+	// ErrNoRoom: as many deliveries as may wait for an end are inside their commits. Nothing happened.
+	ErrNoRoom = errors.New("no room to wait for the end of an instance")
 	// ErrStore wraps a failure of the store. Nothing happened.
 	ErrStore = errors.New("store failed")
 	// ErrUndecided: the engine was stopped before it was known whether the step committed.

@@ -7,7 +7,7 @@ import (
 
 var _ = inventory.Owner("L5", "deferred settlement registry", (*settle.Registry)(nil),
 	inventory.Sim("L5/settled-once-whatever-races", "L5/end-elsewhere-is-found", "L5/full-of-pending-refuses", "L5/timeout-against-end",
-		"L5/nobody-is-answered-inside-the-commit"),
+		"L5/nobody-is-answered-inside-the-commit", "L5/full-registry-refuses-before-the-commit"),
 	inventory.Exhaustive("L5/arm-against-end", "L5/duplicate-against-end", "L5/failed-commit-leaves-nothing"),
 	inventory.Model("L5/registry-against-model"),
 	inventory.Spec("L5/trace-of-races", "L5/trace-of-a-full-registry", "L5/sequences-of-the-specification"),
