@@ -65,7 +65,8 @@ func (f *fleet) account(name string) {
 			for j := range 2 {
 				n := 2*i + j
 				r := c.bring(message("add", fmt.Sprintf("%s-%d", name, n), name, integer("amount", 1<<n)), 3*time.Second)
-				f.Require(r.Outcome == engine.Accepted && r.Instance == openedBy(open), "L1.reply", "add %d to %s: %+v", n, name, r)
+				f.Require(r.Outcome == engine.Accepted, "L1.reply", "add %d to %s: %+v", n, name, r)
+				f.Require(r.Instance == openedBy(open), "L17.spawn", "add %d to %s went to %s, which is not what every replica makes of it", n, name, r.Instance)
 			}
 		})
 	}
