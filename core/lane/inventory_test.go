@@ -26,7 +26,7 @@ var _ = inventory.Owner("L1", "lane loop", (*lane.Lane[work, int])(nil),
 		inventory.RejectedBy("L1/accepted-before-close-runs", "assertion L1.close")),
 	inventory.Mutant("newest-first", "of two requests that wait the one that came last runs first",
 		inventory.RejectedBy("L1/accepted-in-order-runs-in-order", "assertion L1.order"),
-		inventory.RejectedBy("L1/trace-of-requests-in-order", "mismatch Lane.Dequeue")),
+		inventory.RejectedBy("L1/trace-of-requests-in-order", "mismatch Lane.Arrive")),
 	inventory.Reason(inventory.LaneModel, "a lane's sequential history is its queue; P judges it with that model"),
 	inventory.Reason(inventory.LaneDeadlock, "a lane waits for its queue alone and takes no lock; L2 has the workload of queues"),
 )
