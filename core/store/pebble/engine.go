@@ -47,6 +47,8 @@ type Engine struct {
 
 	closing sync.RWMutex // held for reading by operations, for writing by Close
 	closed  bool
+
+	amid func() // only in tests: called between a view's snapshot and its ticket
 }
 
 var _ step.Engine = (*Engine)(nil)
@@ -144,6 +146,9 @@ func (e *Engine) View(scope *sched.Scope, name string, f func(step.View) error) 
 	}
 	defer e.leave()
 	snapshot := e.db.NewSnapshot()
+	if e.amid != nil {
+		e.amid()
+	}
 	ticket := store.Ticket(e.counted.Load())
 	err := f(view{snapshot})
 	return ticket, errors.Join(err, snapshot.Close())

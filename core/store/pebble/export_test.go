@@ -17,6 +17,9 @@ func Watch(fs vfs.FS, onHalt func(error)) vfs.FS {
 	return watched{FS: fs, f: f}
 }
 
+// Amid calls f between the snapshot and the ticket of every view from now on. Nobody reads meanwhile.
+func (e *Engine) Amid(f func()) { e.amid = f }
+
 // Halt is an error of the log, met by somebody else.
 func (e *Engine) Halt(err error) { e.fence.halt(err) }
 

@@ -50,8 +50,9 @@ func violated(t *testing.T, id, format string, args ...any) {
 	t.Fatal(message)
 }
 
-// Readers race one writer: whatever a view shows, its ticket covers (P3). At the failpoint between a commit's becoming
-// visible and its return a view is taken as well, so that one needs no luck.
+// Readers race one writer: whatever a view shows, its ticket covers (P3). A view is taken also at the failpoint between a commit's
+// becoming visible and its return, and a commit is made inside a view, between its snapshot and its ticket, so that neither
+// needs luck.
 func TestLinearS1TicketCoversWhatWasRead(t *testing.T) {
 	inventory.Run(t, inventory.LaneLinear, "S1/a-ticket-covers-what-was-read", func(t *testing.T) int {
 		const writes = 3000
@@ -71,6 +72,12 @@ func TestLinearS1TicketCoversWhatWasRead(t *testing.T) {
 			}
 		}})
 		base = e.Visible()
+		e.Amid(func() {
+			_, err := writeSerial(e, 1, false)
+			ok(t, err)
+		})
+		look()
+		e.Amid(nil)
 		var over atomic.Bool
 		var tasks sync.WaitGroup
 		for range 2 {
@@ -80,7 +87,7 @@ func TestLinearS1TicketCoversWhatWasRead(t *testing.T) {
 				}
 			})
 		}
-		for n := uint64(1); n <= writes && short.Load() == nil; n++ {
+		for n := uint64(2); n <= writes && short.Load() == nil; n++ {
 			_, err := writeSerial(e, n, n%100 == 0)
 			ok(t, err)
 		}
