@@ -59,11 +59,9 @@ func given(id store.InstanceID) *store.Step {
 	}
 }
 
-func (r *rig) dump() (d step.Dump) {
-	r.NoError(r.engine.Peek(func(v step.View) (err error) {
-		d, err = step.Inspect(v)
-		return err
-	}))
+func (r *rig) dump() step.Dump {
+	d, err := step.InspectIn(r.engine.Peek)
+	r.NoError(err)
 	return d
 }
 

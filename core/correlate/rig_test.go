@@ -122,11 +122,7 @@ func (r *rig) deliver(c *correlate.Correlator, lane *claim.Claims, channel, key 
 
 // aliasHasItsWait is I1, judged on every visible state.
 func (r *rig) aliasHasItsWait() error {
-	var d step.Dump
-	err := r.engine.Peek(func(v step.View) (err error) {
-		d, err = step.Inspect(v)
-		return err
-	})
+	d, err := step.InspectIn(r.engine.Peek)
 	if err != nil {
 		return err
 	}

@@ -181,11 +181,9 @@ func text(key, value string) feel.Entry { return feel.Entry{Key: key, Value: fee
 func integer(key string, value int64) feel.Entry { return feel.Entry{Key: key, Value: feel.Int(value)} }
 
 // dump is what the store shows, or what the worst crash would leave.
-func (x *outside) dump(peek func(func(step.View) error) error) (d step.Dump) {
-	x.NoError(peek(func(v step.View) (err error) {
-		d, err = step.Inspect(v)
-		return err
-	}))
+func (x *outside) dump(peek func(func(step.View) error) error) step.Dump {
+	d, err := step.InspectIn(peek)
+	x.NoError(err)
 	return d
 }
 

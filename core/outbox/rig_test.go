@@ -135,11 +135,9 @@ func (r *rig) arrive(e store.Emission) {
 }
 
 // dump is what the store shows, or what the worst crash would leave.
-func (r *rig) dump(peek func(func(step.View) error) error) (d step.Dump) {
-	r.NoError(peek(func(v step.View) (err error) {
-		d, err = step.Inspect(v)
-		return err
-	}))
+func (r *rig) dump(peek func(func(step.View) error) error) step.Dump {
+	d, err := step.InspectIn(peek)
+	r.NoError(err)
 	return d
 }
 

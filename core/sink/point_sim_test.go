@@ -115,11 +115,8 @@ func (o *outside) send(scope *sched.Scope, p *sink.Point, id int) {
 // clean is I5: when a unit is refused, each file is as long as its committed length says, and a reader sees nothing of the
 // unit; so is it, by I4, when the files were opened.
 func (o *outside) clean(id, when string) {
-	var d step.Dump
-	o.w.NoError(o.engine.Peek(func(v step.View) (err error) {
-		d, err = step.Inspect(v)
-		return err
-	}))
+	d, err := step.InspectIn(o.engine.Peek)
+	o.w.NoError(err)
 	committed := map[string]int{}
 	for _, row := range d.Rows {
 		if row.Space == sink.LengthSpace {

@@ -49,11 +49,8 @@ func AttachTo(w *sim.World, spec *trace.Spec, engine *memory.Engine) {
 func starts(engine *memory.Engine) func(*trace.Spec) (bind.Handler, error) {
 	return func(spec *trace.Spec) (bind.Handler, error) {
 		b := newBinding(spec, engine)
-		shown, err := b.shown()
-		if err != nil {
-			return nil, err
-		}
-		b.run, err = spec.Start(shown)
+		var err error
+		b.run, err = bind.Begin(spec, b.shown)
 		return b.event, err
 	}
 }
@@ -62,7 +59,7 @@ func starts(engine *memory.Engine) func(*trace.Spec) (bind.Handler, error) {
 type binding struct {
 	spec       *trace.Spec
 	engine     *memory.Engine
-	run        *trace.Run
+	run        *bind.Run
 	row, state int
 	claims     trace.Shape
 	heads      trace.Shape
@@ -109,11 +106,7 @@ func (b *binding) event(_ any, action string, args []any) error {
 	default:
 		return fmt.Errorf("claim: event %s with %T", action, args[0])
 	}
-	shown, err := b.shown()
-	if err != nil {
-		return err
-	}
-	return b.run.Step(action, vals, shown)
+	return b.run.Step(action, vals)
 }
 
 func (b *binding) claim(c store.Claim) value.Value {

@@ -11,6 +11,7 @@ import (
 	"github.com/millrace-dev/millrace/core/store/memory"
 	"github.com/millrace-dev/millrace/core/store/step"
 	"github.com/millrace-dev/millrace/tla/trace"
+	"github.com/millrace-dev/millrace/tla/trace/bind"
 	"github.com/millrace-dev/millrace/tla/trace/tracetest"
 	"go.uber.org/goleak"
 )
@@ -38,11 +39,7 @@ func start(tb testing.TB, engine *memory.Engine) *binding {
 		tb.Fatal(err)
 	}
 	b := newBinding(spec, engine)
-	shown, err := b.shown()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	if b.run, err = spec.Start(shown); err != nil {
+	if b.run, err = bind.Begin(spec, b.shown); err != nil {
 		tb.Fatal(err)
 	}
 	return b

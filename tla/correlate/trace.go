@@ -47,11 +47,8 @@ func starts(w *sim.World, engine *memory.Engine) func(*trace.Spec) (bind.Handler
 	return func(spec *trace.Spec) (bind.Handler, error) {
 		b := newBinding(spec)
 		b.engine, b.running = engine, w.Running
-		shown, err := b.shown()
-		if err != nil {
-			return nil, err
-		}
-		b.run, err = spec.Start(shown)
+		var err error
+		b.run, err = bind.Begin(spec, b.shown)
 		return b.event, err
 	}
 }
@@ -67,7 +64,7 @@ func newBinding(spec *trace.Spec) *binding {
 // binding maps one execution.
 type binding struct {
 	spec                  *trace.Spec
-	run                   *trace.Run
+	run                   *bind.Run
 	engine                *memory.Engine
 	running               func() int
 	tasks                 bind.Numbers // tasks that resolve
@@ -94,11 +91,7 @@ func (b *binding) event(owner any, action string, args []any) error {
 	default:
 		return nil
 	}
-	shown, err := b.shown()
-	if err != nil {
-		return err
-	}
-	return b.run.Step(action, vals, shown)
+	return b.run.Step(action, vals)
 }
 
 func isCorrelator(owner any) bool {
@@ -138,11 +131,7 @@ func (b *binding) key(channel, key string) value.Value { return b.spec.Str(chann
 
 // shown maps the rows of the instances and the aliases.
 func (b *binding) shown() (trace.State, error) {
-	var d step.Dump
-	err := b.engine.Peek(func(v step.View) (err error) {
-		d, err = step.Inspect(v)
-		return err
-	})
+	d, err := step.InspectIn(b.engine.Peek)
 	return b.state(d), err
 }
 

@@ -45,11 +45,8 @@ func AttachTo(w *sim.World, spec *trace.Spec, engine *memory.Engine) {
 func starts(engine *memory.Engine) func(*trace.Spec) (bind.Handler, error) {
 	return func(spec *trace.Spec) (bind.Handler, error) {
 		b := &binding{spec: spec, engine: engine, done: spec.Index("done"), under: map[store.Claim]string{}, freed: map[store.Claim]bool{}, causes: map[string]bool{}}
-		shown, err := b.shown()
-		if err != nil {
-			return nil, err
-		}
-		b.run, err = spec.Start(shown)
+		var err error
+		b.run, err = bind.Begin(spec, b.shown)
 		return b.event, err
 	}
 }
@@ -57,7 +54,7 @@ func starts(engine *memory.Engine) func(*trace.Spec) (bind.Handler, error) {
 // binding maps one execution.
 type binding struct {
 	spec   *trace.Spec
-	run    *trace.Run
+	run    *bind.Run
 	engine *memory.Engine
 	done   int
 	under  map[store.Claim]string // the step that was committed under a claim
@@ -71,11 +68,7 @@ func (b *binding) event(owner any, action string, args []any) error {
 	if !mine {
 		return nil
 	}
-	shown, err := b.shown()
-	if err != nil {
-		return err
-	}
-	return b.run.Step(action, vals, shown)
+	return b.run.Step(action, vals)
 }
 
 func (b *binding) values(owner any, action string, args []any) (as string, vals []value.Value, mine bool) {
@@ -141,11 +134,7 @@ func (b *binding) members(steps []*store.Step) value.Value {
 
 // shown maps what the store holds: the causes of the steps that took effect.
 func (b *binding) shown() (trace.State, error) {
-	var d step.Dump
-	err := b.engine.Peek(func(v step.View) (err error) {
-		d, err = step.Inspect(v)
-		return err
-	})
+	d, err := step.InspectIn(b.engine.Peek)
 	var done []value.Value
 	for _, x := range d.Receipts {
 		if b.causes[x.Cause] {

@@ -57,7 +57,7 @@ func starts(w *sim.World, engine *memory.Engine) func(*trace.Spec) (bind.Handler
 		if err != nil {
 			return nil, err
 		}
-		b.run, err = spec.Start(shown)
+		b.run, err = bind.BeginAt(spec, b.now(), shown, b.shown)
 		return b.event, err
 	}
 }
@@ -65,10 +65,9 @@ func starts(w *sim.World, engine *memory.Engine) func(*trace.Spec) (bind.Handler
 // binding maps one execution.
 type binding struct {
 	spec      *trace.Spec
-	run       *trace.Run
+	run       *bind.Run
 	engine    *memory.Engine
 	now       func() time.Time
-	last      time.Time // of the event before
 	names     bind.Numbers
 	row, kept int
 	heads     trace.Shape
@@ -78,7 +77,7 @@ type binding struct {
 
 func newBinding(spec *trace.Spec, engine *memory.Engine, now func() time.Time) *binding {
 	return &binding{
-		spec: spec, engine: engine, now: now, last: now(), names: bind.Numbers{}, row: spec.Index("row"), kept: spec.Index("kept"),
+		spec: spec, engine: engine, now: now, names: bind.Numbers{}, row: spec.Index("row"), kept: spec.Index("kept"),
 		heads: spec.Shape("there", "owner", "epoch"), claims: spec.Shape("owner", "epoch"), nobody: spec.Model("Nobody"),
 	}
 }
@@ -90,17 +89,7 @@ func (b *binding) event(owner any, action string, args []any) error {
 	if !mine {
 		return nil
 	}
-	if passed := now.Sub(b.last); passed > 0 {
-		if err := b.run.Step("Pass", []value.Value{value.MakeInt(int64(passed))}, nil); err != nil {
-			return err
-		}
-		b.last = now
-	}
-	shown, err := b.shown()
-	if err != nil {
-		return err
-	}
-	return b.run.Step(action, vals, shown)
+	return b.run.StepAt(now, action, vals)
 }
 
 // values returns the arguments of an event of Lease. The store's commit of the step that makes the row is its Make.

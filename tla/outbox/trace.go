@@ -48,11 +48,8 @@ func starts(engine *memory.Engine) func(*trace.Spec) (bind.Handler, error) {
 			spec: spec, engine: engine, rows: spec.Index("rows"), kept: spec.Index("kept"), shape: spec.Shape("made", "gone"),
 			insts: trace.Domain(spec.Str("a"), spec.Str("b"), spec.Str("c")),
 		}
-		shown, err := b.shown()
-		if err != nil {
-			return nil, err
-		}
-		b.run, err = spec.Start(shown)
+		var err error
+		b.run, err = bind.Begin(spec, b.shown)
 		return b.event, err
 	}
 }
@@ -60,7 +57,7 @@ func starts(engine *memory.Engine) func(*trace.Spec) (bind.Handler, error) {
 // binding maps one execution.
 type binding struct {
 	spec       *trace.Spec
-	run        *trace.Run
+	run        *bind.Run
 	engine     *memory.Engine
 	rows, kept int
 	shape      trace.Shape
@@ -73,11 +70,7 @@ func (b *binding) event(owner any, action string, args []any) error {
 	if !mine {
 		return nil
 	}
-	shown, err := b.shown()
-	if err != nil {
-		return err
-	}
-	return b.run.Step(action, vals, shown)
+	return b.run.Step(action, vals)
 }
 
 func (b *binding) values(owner any, action string, args []any) (as string, vals []value.Value, mine bool) {
@@ -117,11 +110,7 @@ func (b *binding) shown() (s trace.State, err error) {
 
 // outbox maps how many emissions of each instance were committed, and how many of those are removed: all before the first that is there.
 func (b *binding) outbox(peek func(func(step.View) error) error) (value.Value, error) {
-	var d step.Dump
-	err := peek(func(v step.View) (err error) {
-		d, err = step.Inspect(v)
-		return err
-	})
+	d, err := step.InspectIn(peek)
 	vals := make([]value.Value, len(b.insts.Keys))
 	for i := range vals {
 		vals[i] = b.shape.Record(number(0), number(0))

@@ -40,11 +40,8 @@ func AttachInboxTo(w *sim.World, spec *trace.Spec, engine *memory.Engine, instan
 func startsInbox(w *sim.World, engine *memory.Engine, instance store.InstanceID) func(*trace.Spec) (bind.Handler, error) {
 	return func(spec *trace.Spec) (bind.Handler, error) {
 		b := &inboxBinding{spec: spec, engine: engine, instance: instance, running: w.Running, lanes: bind.Numbers{}}
-		shown, err := b.shown()
-		if err != nil {
-			return nil, err
-		}
-		b.run, err = spec.Start(shown)
+		var err error
+		b.run, err = bind.Begin(spec, b.shown)
 		return b.event, err
 	}
 }
@@ -52,7 +49,7 @@ func startsInbox(w *sim.World, engine *memory.Engine, instance store.InstanceID)
 // inboxBinding maps one execution.
 type inboxBinding struct {
 	spec     *trace.Spec
-	run      *trace.Run
+	run      *bind.Run
 	engine   *memory.Engine
 	instance store.InstanceID
 	running  func() int
@@ -65,11 +62,7 @@ func (b *inboxBinding) event(owner any, action string, args []any) error {
 	if !mine {
 		return nil
 	}
-	shown, err := b.shown()
-	if err != nil {
-		return err
-	}
-	return b.run.Step(action, vals, shown)
+	return b.run.Step(action, vals)
 }
 
 // values returns the arguments of an event of Inbox. The store's commit of a delivery is its Commit.

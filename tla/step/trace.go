@@ -48,11 +48,8 @@ func AttachTo(w *sim.World, spec *trace.Spec, engine *memory.Engine, instance st
 func starts(engine *memory.Engine, instance store.InstanceID) func(*trace.Spec) (bind.Handler, error) {
 	return func(spec *trace.Spec) (bind.Handler, error) {
 		b := &binding{spec: spec, engine: engine, instance: instance, row: spec.Shape("owner", "epoch", "gone")}
-		shown, err := b.shown()
-		if err != nil {
-			return nil, err
-		}
-		b.run, err = spec.Start(shown)
+		var err error
+		b.run, err = bind.Begin(spec, b.shown)
 		return b.event, err
 	}
 }
@@ -60,7 +57,7 @@ func starts(engine *memory.Engine, instance store.InstanceID) func(*trace.Spec) 
 // binding maps one execution.
 type binding struct {
 	spec     *trace.Spec
-	run      *trace.Run
+	run      *bind.Run
 	engine   *memory.Engine
 	instance store.InstanceID
 	row      trace.Shape
@@ -86,11 +83,7 @@ func (b *binding) event(_ any, action string, args []any) error {
 			return fmt.Errorf("step: event %s with %T", action, a)
 		}
 	}
-	shown, err := b.shown()
-	if err != nil {
-		return err
-	}
-	return b.run.Step(action, vals, shown)
+	return b.run.Step(action, vals)
 }
 
 func (b *binding) owner(o store.Owner) value.Value {

@@ -43,8 +43,7 @@ func AttachTo(w *sim.World, spec *trace.Spec, engine *memory.Engine) {
 func starts(w *sim.World, engine *memory.Engine) func(*trace.Spec) (bind.Handler, error) {
 	return func(spec *trace.Spec) (bind.Handler, error) {
 		b := &binding{
-			spec: spec, engine: engine, now: w.Scheduler().Now, last: w.Scheduler().Now(),
-			open: spec.Index("open"), kept: spec.Index("kept"),
+			spec: spec, engine: engine, now: w.Scheduler().Now, open: spec.Index("open"), kept: spec.Index("kept"),
 		}
 		shown, err := b.shown()
 		if err != nil {
@@ -53,7 +52,7 @@ func starts(w *sim.World, engine *memory.Engine) func(*trace.Spec) (bind.Handler
 		if shown[spec.Index("rest")], err = b.rest(); err != nil {
 			return nil, err
 		}
-		b.run, err = spec.Start(shown)
+		b.run, err = bind.BeginAt(spec, b.now(), shown, b.shown)
 		return b.event, err
 	}
 }
@@ -61,10 +60,9 @@ func starts(w *sim.World, engine *memory.Engine) func(*trace.Spec) (bind.Handler
 // binding maps one execution.
 type binding struct {
 	spec       *trace.Spec
-	run        *trace.Run
+	run        *bind.Run
 	engine     *memory.Engine
 	now        func() time.Time
-	last       time.Time // of the event before
 	open, kept int
 }
 
@@ -74,18 +72,7 @@ func (b *binding) event(owner any, action string, args []any) error {
 	if !mine {
 		return nil
 	}
-	now := b.now()
-	if passed := now.Sub(b.last); passed > 0 {
-		if err := b.run.Step("Pass", []value.Value{value.MakeInt(int64(passed))}, nil); err != nil {
-			return err
-		}
-		b.last = now
-	}
-	shown, err := b.shown()
-	if err != nil {
-		return err
-	}
-	return b.run.Step(action, vals, shown)
+	return b.run.StepAt(b.now(), action, vals)
 }
 
 func (b *binding) values(owner any, action string, args []any) (as string, vals []value.Value, mine bool) {
@@ -132,16 +119,12 @@ func (b *binding) rest() (value.Value, error) {
 		rest[b.spec.Str(id)] = value.MakeInt(0)
 	}
 	for _, t := range timers {
-		rest[b.wait(t.Instance)] = value.MakeInt(int64(max(0, t.Due.Sub(b.last))))
+		rest[b.wait(t.Instance)] = value.MakeInt(int64(max(0, t.Due.Sub(b.now()))))
 	}
 	return trace.Function(rest), err
 }
 
 func timers(peek func(func(step.View) error) error) ([]store.Timer, error) {
-	var d step.Dump
-	err := peek(func(v step.View) (err error) {
-		d, err = step.Inspect(v)
-		return err
-	})
+	d, err := step.InspectIn(peek)
 	return d.Timers, err
 }

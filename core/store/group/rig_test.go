@@ -92,11 +92,8 @@ func (r *rig) hear(cause string, err error) error {
 
 // receipts are the causes of the steps that took effect.
 func (r *rig) receipts(peek func(func(step.View) error) error) (causes []string) {
-	var d step.Dump
-	r.NoError(peek(func(v step.View) (err error) {
-		d, err = step.Inspect(v)
-		return err
-	}))
+	d, err := step.InspectIn(peek)
+	r.NoError(err)
 	for _, x := range d.Receipts {
 		causes = append(causes, x.Cause)
 	}

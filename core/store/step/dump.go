@@ -19,6 +19,15 @@ type Dump struct {
 	Receipts  []store.Receipt
 }
 
+// InspectIn is Inspect of the view that peek gives.
+func InspectIn(peek func(func(View) error) error) (d Dump, err error) {
+	err = peek(func(v View) (err error) {
+		d, err = Inspect(v)
+		return err
+	})
+	return d, err
+}
+
 // Inspect reads everything that v shows.
 func Inspect(v View) (Dump, error) {
 	d := Dump{Instances: map[store.InstanceID]store.Instance{}}

@@ -30,13 +30,7 @@ func newGroupMachine(t *testing.T) *groupMachine {
 	for i, st := range []**step.Store{&m.group, &m.singly} {
 		opened, engine := memory.Open(sched.Scheduler{}, memory.Options{})
 		*st = opened
-		m.dumps[i] = func() (d step.Dump, err error) {
-			err = engine.Peek(func(v step.View) (err error) {
-				d, err = step.Inspect(v)
-				return err
-			})
-			return d, err
-		}
+		m.dumps[i] = func() (step.Dump, error) { return step.InspectIn(engine.Peek) }
 	}
 	return m
 }

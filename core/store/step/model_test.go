@@ -18,13 +18,7 @@ func TestModelL6StoreAgainstModel(t *testing.T) {
 			inventory.Observe(t, inventory.Verdict{Kind: inventory.KindAssertion, ID: "L6.model", Message: what})
 		}, func(*rapid.T) (store.Store, func() (step.Dump, error)) {
 			st, engine := memory.Open(sched.Scheduler{}, memory.Options{})
-			return st, func() (d step.Dump, err error) {
-				err = engine.Peek(func(v step.View) (err error) {
-					d, err = step.Inspect(v)
-					return err
-				})
-				return d, err
-			}
+			return st, func() (step.Dump, error) { return step.InspectIn(engine.Peek) }
 		})
 	})
 }

@@ -41,13 +41,7 @@ func newRig(w *sim.World, o memory.Options) *rig {
 	return r
 }
 
-func (r *rig) dump() (d step.Dump, err error) {
-	err = r.engine.Peek(func(v step.View) error {
-		d, err = step.Inspect(v)
-		return err
-	})
-	return d, err
-}
+func (r *rig) dump() (step.Dump, error) { return step.InspectIn(r.engine.Peek) }
 
 // spawning returns the step of an attempt to create the instance; the delivery names the instance.
 func (r *rig) spawning(cause string, epoch store.Epoch, me store.Owner) *store.Step {
@@ -176,11 +170,8 @@ func (r *rig) hear(cause string, err error) error {
 
 // durable reports whether the worst crash would leave the step's receipt.
 func (r *rig) durable(cause string) bool {
-	var d step.Dump
-	r.NoError(r.engine.PeekDurable(func(v step.View) (err error) {
-		d, err = step.Inspect(v)
-		return err
-	}))
+	d, err := step.InspectIn(r.engine.PeekDurable)
+	r.NoError(err)
 	return slices.ContainsFunc(d.Receipts, func(x store.Receipt) bool { return x.Cause == cause })
 }
 
