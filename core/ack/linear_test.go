@@ -84,8 +84,7 @@ func TestLinearA1RealRuntime(t *testing.T) {
 			tasks.Wait()
 			client{3, calls, tree}.outcome()
 			if _, err := calls.Judge(linearizability.AckModel(2)); err != nil {
-				inventory.Observe(t, inventory.Verdict{Kind: inventory.KindAssertion, ID: "A1.linear", Message: err.Error()})
-				t.Fatal(err)
+				inventory.Violated(t, t, "A1.linear", "%v", err)
 			}
 		}
 		return histories

@@ -214,9 +214,7 @@ type restoring struct {
 
 func (r *restoring) require(ok bool, format string, args ...any) {
 	if !ok {
-		message := fmt.Sprintf(format, args...)
-		inventory.Observe(r.outer, inventory.Verdict{Kind: inventory.KindAssertion, ID: "E2.restore", Message: message})
-		r.Fatal(message)
+		inventory.Violated(r.outer, r, "E2.restore", format, args...)
 	}
 }
 

@@ -53,8 +53,7 @@ func answerOf(t *rapid.T, err error) models.ClaimAnswer {
 
 func (m *rowMachine) same(t *rapid.T, what string, got, want any) {
 	if got != want {
-		inventory.Observe(m.t, inventory.Verdict{Kind: inventory.KindAssertion, ID: "L3.model", Message: what})
-		t.Fatalf("%s: got %v, model %v, row %+v", what, got, want, m.row)
+		inventory.Violated(m.t, t, "L3.model", "%s: got %v, model %v, row %+v", what, got, want, m.row)
 	}
 }
 

@@ -81,8 +81,7 @@ func TestLinearL7DeliveriesRealRuntime(t *testing.T) {
 			}
 			tasks.Wait()
 			if _, err := calls.Judge(linearizability.InboxModel()); err != nil {
-				inventory.Observe(t, inventory.Verdict{Kind: inventory.KindAssertion, ID: "L7.linear", Message: err.Error()})
-				t.Fatal(err)
+				inventory.Violated(t, t, "L7.linear", "%v", err)
 			}
 		}
 		return histories

@@ -23,9 +23,7 @@ type inboxMachine struct {
 }
 
 func (m *inboxMachine) fail(t *rapid.T, format string, args ...any) {
-	message := fmt.Sprintf(format, args...)
-	inventory.Observe(m.t, inventory.Verdict{Kind: inventory.KindAssertion, ID: "L7.model", Message: message})
-	t.Fatal(message)
+	inventory.Violated(m.t, t, "L7.model", format, args...)
 }
 
 func drawDelivery(t *rapid.T) store.Delivery {

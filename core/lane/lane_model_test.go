@@ -19,8 +19,7 @@ func differs(outer *testing.T, t *rapid.T, id, what string, got, want any) {
 	if reflect.DeepEqual(got, want) {
 		return
 	}
-	inventory.Observe(outer, inventory.Verdict{Kind: inventory.KindAssertion, ID: id, Message: what})
-	t.Fatalf("%s: got %v, model %v", what, got, want)
+	inventory.Violated(outer, t, id, "%s: got %v, model %v", what, got, want)
 }
 
 // Stages are entered in any order and the attempt is received at any moment, on the real runtime, where no simulator looks on: what

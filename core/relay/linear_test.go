@@ -76,8 +76,7 @@ func TestLinearC6RealRuntime(t *testing.T) {
 			calls := sessions(sched.Scheduler{}, func(f func()) { tasks.Go(f) })
 			tasks.Wait()
 			if _, err := calls.Judge(linearizability.QueueModel(1)); err != nil {
-				inventory.Observe(t, inventory.Verdict{Kind: inventory.KindAssertion, ID: "C6.linear", Message: err.Error()})
-				t.Fatal(err)
+				inventory.Violated(t, t, "C6.linear", "%v", err)
 			}
 		}
 		return histories

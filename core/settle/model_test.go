@@ -26,9 +26,7 @@ type settleMachine struct {
 }
 
 func (m *settleMachine) fail(t *rapid.T, format string, args ...any) {
-	message := fmt.Sprintf(format, args...)
-	inventory.Observe(m.t, inventory.Verdict{Kind: inventory.KindAssertion, ID: "L5.model", Message: message})
-	t.Fatal(message)
+	inventory.Violated(m.t, t, "L5.model", format, args...)
 }
 
 func drawInstance(t *rapid.T) string {

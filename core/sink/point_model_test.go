@@ -16,13 +16,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-// broken notes the invariant that a property found violated and fails it.
-func broken(outer *testing.T, t *rapid.T, id, format string, args ...any) {
-	message := fmt.Sprintf(format, args...)
-	inventory.Observe(outer, inventory.Verdict{Kind: inventory.KindAssertion, ID: id, Message: message})
-	t.Fatal(message)
-}
-
 // work is one unit and what became of it.
 type work struct {
 	keys    []string
@@ -91,7 +84,7 @@ func (m *pointMachine) WaitDurable(scope *sched.Scope, t store.Ticket) error {
 func (m *pointMachine) life(t *rapid.T) {
 	p := sink.NewPoint(sched.Scheduler{}, m, &m.disk, sink.Options{Files: files})
 	if err := p.Open(nil); err != nil {
-		broken(m.outer, t, "G6.I4", "open: %v", err)
+		inventory.Violated(m.outer, t, "G6.I4", "open: %v", err)
 	}
 	m.settleDoubt(t)
 	m.compare(t, "after the start")
@@ -201,16 +194,16 @@ func (m *pointMachine) judge(t *rapid.T, units []*work, ended error) {
 	for i, u := range units {
 		switch {
 		case u.settled != 1:
-			broken(m.outer, t, "G6.I7", "unit %d was settled %d times", i, u.settled)
+			inventory.Violated(m.outer, t, "G6.I7", "unit %d was settled %d times", i, u.settled)
 		case errors.Is(u.err, sink.ErrFenced):
 			if ended == nil {
-				broken(m.outer, t, "G6.I6", "unit %d was fenced by a point that is not", i)
+				inventory.Violated(m.outer, t, "G6.I6", "unit %d was fenced by a point that is not", i)
 			}
 			if len(m.doubt) == 0 || m.doubt[0].group == u.group { // what comes later is refused
 				m.doubt = append(m.doubt, u)
 			}
 		case u.err == nil && len(m.doubt) > 0:
-			broken(m.outer, t, "G6.I6", "unit %d was acknowledged behind a fence", i)
+			inventory.Violated(m.outer, t, "G6.I6", "unit %d was acknowledged behind a fence", i)
 		case u.err == nil:
 			m.model.Commit(u.keys, u.pieces)
 		}
@@ -250,7 +243,7 @@ func (m *pointMachine) contents() (all []string) {
 // compare requires that files and store hold exactly what was committed.
 func (m *pointMachine) compare(t *rapid.T, when string) {
 	if got := m.contents(); !slices.Equal(got, m.model.Files) {
-		broken(m.outer, t, "G6.I4", "%s the files hold %q, want %q", when, got, m.model.Files)
+		inventory.Violated(m.outer, t, "G6.I4", "%s the files hold %q, want %q", when, got, m.model.Files)
 	}
 	rows, _, err := m.store.Rows(nil, "keys", "", 1000)
 	if err != nil {
@@ -258,11 +251,11 @@ func (m *pointMachine) compare(t *rapid.T, when string) {
 	}
 	for _, row := range rows {
 		if !m.model.Keys[row.Key] {
-			broken(m.outer, t, "G6.I5", "%s key %s is there, whose unit was refused", when, row.Key)
+			inventory.Violated(m.outer, t, "G6.I5", "%s key %s is there, whose unit was refused", when, row.Key)
 		}
 	}
 	if len(rows) != len(m.model.Keys) {
-		broken(m.outer, t, "G6.I4", "%s %d keys are there, want %d", when, len(rows), len(m.model.Keys))
+		inventory.Violated(m.outer, t, "G6.I4", "%s %d keys are there, want %d", when, len(rows), len(m.model.Keys))
 	}
 }
 
@@ -379,13 +372,13 @@ func TestModelG6GroupsHoldTheirBounds(t *testing.T) {
 			}
 			want := models.Groups(units, 256, models.Load{Rows: sink.MaxUnitRows, Bytes: 8 << 20})
 			if !slices.EqualFunc(s.groups, want, slices.Equal[[]int]) {
-				broken(outer, t, "G6.I7", "units %v in groups %v, want %v", units, s.groups, want)
+				inventory.Violated(outer, t, "G6.I7", "units %v in groups %v, want %v", units, s.groups, want)
 			}
 			if s.closed != 1 {
-				broken(outer, t, "G6.I7", "the file was closed %d times", s.closed)
+				inventory.Violated(outer, t, "G6.I7", "the file was closed %d times", s.closed)
 			}
 			if s.fault != "" || s.length != int64(total) || s.most > store.MaxStepRows {
-				broken(outer, t, "G6.I4", "%s; %d bytes of %d, %d rows in one commit", s.fault, s.length, total, s.most)
+				inventory.Violated(outer, t, "G6.I4", "%s; %d bytes of %d, %d rows in one commit", s.fault, s.length, total, s.most)
 			}
 		})
 		return cases

@@ -44,11 +44,11 @@ func (p *partner) send(_ *sched.Scope, rows parcel, ids relay.IDs, selected []in
 	p.calls++
 	switch {
 	case p.refs.Load() < 1:
-		broken(p.outer, p.t, "G6.I7", "rows are sent after their release")
+		inventory.Violated(p.outer, p.t, "G6.I7", "rows are sent after their release")
 	case len(selected) == 0 || len(selected) > p.batch || ids.Len() != rows.rows:
-		broken(p.outer, p.t, "G6.I1", "sent %v with %d ids, at most %d rows at once", selected, ids.Len(), p.batch)
+		inventory.Violated(p.outer, p.t, "G6.I1", "sent %v with %d ids, at most %d rows at once", selected, ids.Len(), p.batch)
 	case p.calls > 200:
-		broken(p.outer, p.t, "G6.I7", "no end after %d calls", p.calls)
+		inventory.Violated(p.outer, p.t, "G6.I7", "no end after %d calls", p.calls)
 	}
 	if p.calls <= len(p.away) && p.away[p.calls-1] {
 		p.again++
@@ -81,7 +81,7 @@ func (p *partner) judge(selected []int32, retries int, route bool, end error) {
 		times := p.got[i] + p.buried[i]
 		switch {
 		case times > 1 || times > 0 && !mine || p.got[i] > 0 && p.poison[i] || p.buried[i] > 0 && !p.poison[i]:
-			broken(p.outer, p.t, "G6.I1", "row %d, selected %t, to blame %t, was accepted %d times and buried %d times",
+			inventory.Violated(p.outer, p.t, "G6.I1", "row %d, selected %t, to blame %t, was accepted %d times and buried %d times",
 				i, mine, p.poison[i], p.got[i], p.buried[i])
 		case mine && times == 0:
 			complete = false
@@ -89,13 +89,13 @@ func (p *partner) judge(selected []int32, retries int, route bool, end error) {
 	}
 	switch {
 	case (end == nil) != complete:
-		broken(p.outer, p.t, "G6.I2", "every row resolved %t, the delivery ended with %v", complete, end)
+		inventory.Violated(p.outer, p.t, "G6.I2", "every row resolved %t, the delivery ended with %v", complete, end)
 	case errors.Is(end, sink.ErrExhausted) != (p.again > retries), p.again > retries+1:
-		broken(p.outer, p.t, "G6.retries", "%d calls of %d allowed found nobody, ended with %v", p.again, retries+1, end)
+		inventory.Violated(p.outer, p.t, "G6.retries", "%d calls of %d allowed found nobody, ended with %v", p.again, retries+1, end)
 	case errors.Is(end, sink.ErrNever) && route, errors.Is(end, errStop) && !p.buryFail:
-		broken(p.outer, p.t, "G6.I2", "route to dead letters %t, ended with %v", route, end)
+		inventory.Violated(p.outer, p.t, "G6.I2", "route to dead letters %t, ended with %v", route, end)
 	case end != nil && p.again <= retries && route && !p.buryFail:
-		broken(p.outer, p.t, "G6.I2", "nothing stood in the way, ended with %v", end)
+		inventory.Violated(p.outer, p.t, "G6.I2", "nothing stood in the way, ended with %v", end)
 	}
 }
 
@@ -160,7 +160,7 @@ func remoteCase(outer *testing.T, t *rapid.T) {
 	}
 	o, decided := reply.Get()
 	if !decided || refs.Load() != 0 {
-		broken(outer, t, "G6.I7", "the delivery ended %t, %d references are left", decided, refs.Load())
+		inventory.Violated(outer, t, "G6.I7", "the delivery ended %t, %d references are left", decided, refs.Load())
 	}
 	p.judge(selected, opts.Retries, route, o.Err)
 }

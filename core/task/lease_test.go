@@ -59,8 +59,7 @@ type machine struct {
 
 func (m *machine) same(t *rapid.T, what string, got, want any) {
 	if got != want {
-		inventory.Observe(m.t, inventory.Verdict{Kind: inventory.KindAssertion, ID: "L12.model", Message: what})
-		t.Fatalf("%s at %d: got %v, model %v, lease %+v, model %+v", what, m.now, got, want, m.lease, m.model)
+		inventory.Violated(m.t, t, "L12.model", "%s at %d: got %v, model %v, lease %+v, model %+v", what, m.now, got, want, m.lease, m.model)
 	}
 }
 

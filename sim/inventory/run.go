@@ -94,6 +94,14 @@ func finish(t *testing.T, rec *Record) {
 // observed holds the last verdict of each running check by test name.
 var observed sync.Map
 
+// Violated observes that the invariant id is violated, and fails t: the test itself, or what a property library runs inside it.
+func Violated(test *testing.T, t interface{ Fatal(args ...any) }, id, format string, args ...any) {
+	test.Helper()
+	message := fmt.Sprintf(format, args...)
+	Observe(test, Verdict{Kind: KindAssertion, ID: id, Message: message})
+	t.Fatal(message)
+}
+
 // Observe notes what a check run by Run found; the caller then fails the test. The last verdict counts:
 // a shrinking property ends with its smallest failure.
 func Observe(t testing.TB, v Verdict) {

@@ -33,9 +33,7 @@ func (m *machine) open(t *rapid.T) {
 }
 
 func (m *machine) broken(t *rapid.T, format string, args ...any) {
-	message := fmt.Sprintf(format, args...)
-	inventory.Observe(m.t, inventory.Verdict{Kind: inventory.KindAssertion, ID: "S1.durable", Message: message})
-	t.Fatal(message)
+	inventory.Violated(m.t, t, "S1.durable", format, args...)
 }
 
 // write commits durably.

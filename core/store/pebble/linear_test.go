@@ -42,8 +42,7 @@ func TestLinearS1CompareAndWrite(t *testing.T) {
 			_, err = calls.Judge(linearizability.LaneModel())
 			ok(t, st.Close())
 			if err != nil {
-				inventory.Observe(t, inventory.Verdict{Kind: inventory.KindAssertion, ID: "S1.linear", Message: err.Error()})
-				t.Fatal(err)
+				inventory.Violated(t, t, "S1.linear", "%v", err)
 			}
 		}
 		return histories

@@ -75,9 +75,7 @@ func (s *shelf) judge(t *rapid.T, r step.Reader, key string) {
 	value, there, err := r.Get([]byte(key))
 	ok(s.outer, err)
 	if want := s.want[key]; there != (want != nil) || !bytes.Equal(value, want) {
-		message := fmt.Sprintf("row %s: %d bytes of %v are remembered, %d of %v are there", key, len(value), first(value), len(want), first(want))
-		inventory.Observe(s.outer, inventory.Verdict{Kind: inventory.KindAssertion, ID: "S1.P5", Message: message})
-		t.Fatal(message)
+		inventory.Violated(s.outer, t, "S1.P5", "row %s: %d bytes of %v are remembered, %d of %v are there", key, len(value), first(value), len(want), first(want))
 	}
 }
 

@@ -42,14 +42,6 @@ func writeSerial(e *pebble.Engine, n uint64, durable bool) (store.Ticket, error)
 	})
 }
 
-// violated notes a broken invariant and fails the check.
-func violated(t *testing.T, id, format string, args ...any) {
-	t.Helper()
-	message := fmt.Sprintf(format, args...)
-	inventory.Observe(t, inventory.Verdict{Kind: inventory.KindAssertion, ID: id, Message: message})
-	t.Fatal(message)
-}
-
 // Readers race one writer: whatever a view shows, its ticket covers (P3). A view is taken also at the failpoint between a commit's
 // becoming visible and its return, and a commit is made inside a view, between its snapshot and its ticket, so that neither
 // needs luck.
@@ -95,7 +87,7 @@ func TestLinearS1TicketCoversWhatWasRead(t *testing.T) {
 		tasks.Wait()
 		ok(t, e.Close())
 		if text := short.Load(); text != nil {
-			violated(t, "S1.P3", "%s", *text)
+			inventory.Violated(t, t, "S1.P3", "%s", *text)
 		}
 		return writes
 	})
@@ -108,7 +100,7 @@ func TestLinearS1NothingIsDurableBeforeItsSync(t *testing.T) {
 		const histories = 20
 		for n := range histories {
 			if told := tellEarly(t); told != "" {
-				violated(t, "S1.durable", "history %d: %s was told so before the sync", n, told)
+				inventory.Violated(t, t, "S1.durable", "history %d: %s was told so before the sync", n, told)
 			}
 		}
 		return histories

@@ -50,8 +50,7 @@ func TestLinearS2CompareAndWrite(t *testing.T) {
 				ok(t, st.Close())
 			}
 			if err != nil {
-				inventory.Observe(t, inventory.Verdict{Kind: inventory.KindAssertion, ID: "S2.linear", Message: err.Error()})
-				t.Fatal(err)
+				inventory.Violated(t, t, "S2.linear", "%v", err)
 			}
 		}
 		return histories

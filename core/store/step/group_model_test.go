@@ -37,8 +37,7 @@ func newGroupMachine(t *testing.T) *groupMachine {
 
 func (m *groupMachine) same(t *rapid.T, what string, got, want any) {
 	if !reflect.DeepEqual(got, want) {
-		inventory.Observe(m.t, inventory.Verdict{Kind: inventory.KindAssertion, ID: "L6.group", Message: what})
-		t.Fatalf("%s:\n together %+v\n singly   %+v", what, got, want)
+		inventory.Violated(m.t, t, "L6.group", "%s:\n together %+v\n singly   %+v", what, got, want)
 	}
 }
 

@@ -107,8 +107,7 @@ func TestLinearL6StepsRealRuntime(t *testing.T) {
 			}
 			tasks.Wait()
 			if _, err := calls.Judge(linearizability.LaneModel()); err != nil {
-				inventory.Observe(t, inventory.Verdict{Kind: inventory.KindAssertion, ID: "L6.linear", Message: err.Error()})
-				t.Fatal(err)
+				inventory.Violated(t, t, "L6.linear", "%v", err)
 			}
 		}
 		return histories

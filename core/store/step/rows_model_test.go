@@ -32,8 +32,7 @@ func at(seconds int64) time.Time {
 
 func (m *rowsMachine) same(t *rapid.T, what string, got, want any) {
 	if !reflect.DeepEqual(got, want) {
-		inventory.Observe(m.t, inventory.Verdict{Kind: inventory.KindAssertion, ID: "L6.rows", Message: what})
-		t.Fatalf("%s: got %v, model %v", what, got, want)
+		inventory.Violated(m.t, t, "L6.rows", "%s: got %v, model %v", what, got, want)
 	}
 }
 
