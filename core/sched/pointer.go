@@ -52,7 +52,7 @@ func (x *Pointer[T]) Swap(p *T) *T {
 
 // CompareAndSwap sets the pointer to p if it is old, and reports whether it did.
 func (x *Pointer[T]) CompareAndSwap(old, p *T) bool {
-	if x.c.h != nil {
+	if atomic.LoadUint32(&hooked.any) != 0 {
 		return x.c.cas(unsafe.Pointer(old), unsafe.Pointer(p))
 	}
 	return atomic.CompareAndSwapPointer(&x.c.v, unsafe.Pointer(old), unsafe.Pointer(p))
@@ -86,6 +86,9 @@ func (x *pointerCell) swap(p unsafe.Pointer) unsafe.Pointer {
 }
 
 func (x *pointerCell) cas(old, p unsafe.Pointer) bool {
+	if x.h == nil {
+		return atomic.CompareAndSwapPointer(&x.v, old, p)
+	}
 	x.h.B.Point(x.h, OpCAS)
 	ok := atomic.CompareAndSwapPointer(&x.v, old, p)
 	x.h.B.Outcome(x.h, OpCAS, bit(ok))
