@@ -19,6 +19,7 @@ type batch struct {
 // candidate is a successor with the action that led to it.
 type candidate struct {
 	vals   []value.Value
+	late   []value.Pending // what vals holds that is not made
 	fp     uint64
 	action int
 }
@@ -32,8 +33,10 @@ func (s *search) batched() bool {
 func newBatch(vars int) batch {
 	b := batch{list: make([]candidate, batchSize)}
 	all := make([]value.Value, batchSize*vars)
+	late := make([]value.Pending, batchSize*vars)
 	for i := range b.list {
 		b.list[i].vals = all[i*vars : (i+1)*vars : (i+1)*vars]
+		b.list[i].late = late[i*vars : (i+1)*vars : (i+1)*vars]
 	}
 	return b
 }
@@ -42,7 +45,13 @@ func (b *batch) full() bool { return b.n == len(b.list) }
 
 func (b *batch) add(c *eval.Ctx, fp uint64) {
 	k := &b.list[b.n]
-	copy(k.vals, c.Next)
+	for i, v := range c.Next {
+		if p, ok := v.(*value.Pending); ok {
+			k.late[i] = *p
+			v = &k.late[i]
+		}
+		k.vals[i] = v
+	}
 	k.fp, k.action = fp, c.Action
 	b.n++
 }

@@ -141,7 +141,7 @@ func (s *search) initial() frontier {
 			}
 		}
 		if fresh {
-			if !w.invariants(vals, id, noState, s.m.invariants) || !w.invariants(vals, id, noState, s.m.initProps) {
+			if !w.invariants(vals, id, noState, s.m.invariants, eval.AllVars) || !w.invariants(vals, id, noState, s.m.initProps, eval.AllVars) {
 				return true
 			}
 			if in {

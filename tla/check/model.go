@@ -36,6 +36,8 @@ type named struct {
 	name string
 	x    *eval.Expr
 	term eval.Term
+	// parts are the conjuncts of an invariant.
+	parts []*eval.Expr
 }
 
 // ErrNoBehavior says that the configuration names neither a specification nor INIT and NEXT.
@@ -69,7 +71,20 @@ func Compile(p *eval.Program, cfg *config.Config, count bool) (*Model, error) {
 			return nil, err
 		}
 	}
+	for i := range m.invariants {
+		if err := m.invariants[i].split(p); err != nil {
+			return nil, err
+		}
+	}
 	return m, m.extras()
+}
+
+// split compiles the conjuncts of an invariant one by one: after a step only those are evaluated that read what it changed.
+func (n *named) split(p *eval.Program) (err error) {
+	if n.parts, err = p.CompileParts(n.term); err != nil {
+		return fmt.Errorf("compile the parts of %s: %w", n.name, err)
+	}
+	return nil
 }
 
 func (m *Model) compile(name string) (named, error) {
@@ -81,7 +96,7 @@ func (m *Model) compile(name string) (named, error) {
 	if err != nil {
 		return named{}, fmt.Errorf("compile %s: %w", name, err)
 	}
-	return named{name, x, t}, nil
+	return named{name: name, x: x, term: t}, nil
 }
 
 func (m *Model) extras() error {
@@ -185,7 +200,7 @@ func (m *Model) property(name string) error {
 		return fmt.Errorf("take apart property %s: %w", name, err)
 	}
 	for _, q := range props {
-		n := named{name, q.Expr, q.Term}
+		n := named{name: name, x: q.Expr, term: q.Term}
 		switch q.Kind {
 		case eval.PropInit:
 			m.initProps = append(m.initProps, n)

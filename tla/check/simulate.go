@@ -43,7 +43,7 @@ func (s *search) randomInits(w *worker) [][]value.Value {
 		if !ok {
 			return true
 		}
-		if !w.invariants(vals, noState, noState, s.m.invariants) {
+		if !w.invariants(vals, noState, noState, s.m.invariants, eval.AllVars) {
 			return true
 		}
 		if w.inModel(vals) {
@@ -119,7 +119,7 @@ func (s *search) behavior(w *worker, inits [][]value.Value) {
 		}
 		c.Next = append(c.Next[:0:0], picked.vals...)
 		w.side.Level = len(trace) + 1
-		if !w.steps(c, noState) || !w.invariants(picked.vals, noState, noState, s.m.invariants) {
+		if !w.steps(c, noState) || !w.invariants(picked.vals, noState, noState, s.m.invariants, changed(c.Cur, picked.vals)) {
 			return
 		}
 		trace = append(trace, *picked)

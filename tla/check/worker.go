@@ -47,6 +47,9 @@ func (s *search) newWorker(i int) *worker {
 	w.emit = w.successor
 	if s.batched() {
 		w.batch = newBatch(len(s.m.Prog.Vars))
+		if len(s.m.perms) == 0 && s.opt.Mode != Simulate {
+			w.c.Postpone()
+		}
 	}
 	return w
 }
@@ -215,10 +218,15 @@ func (w *worker) successor(c *eval.Ctx) bool {
 // found checks a new state, and keeps it when it is one of the model. It reports false when an invariant fails.
 func (w *worker) found(next []value.Value, action int, id uint32, in bool) bool {
 	vals := append(make([]value.Value, 0, len(next)), next...)
+	for i, v := range vals {
+		if p, ok := v.(*value.Pending); ok {
+			vals[i] = p.Make()
+		}
+	}
 	w.fresh[action+1]++
 	w.side.Level = w.s.level + 1
 	w.side.Action = action
-	if !w.invariants(vals, id, w.cur.id, w.s.m.invariants) {
+	if !w.invariants(vals, id, w.cur.id, w.s.m.invariants, changed(w.cur.vals, vals)) {
 		return false
 	}
 	if in {
@@ -294,13 +302,40 @@ func (w *worker) inModel(vals []value.Value) bool {
 	return true
 }
 
-// invariants checks predicates of a state and reports the first that fails.
-func (w *worker) invariants(vals []value.Value, id, from uint32, list []named) bool {
+// changed returns the variables whose values are not those of the state before.
+func changed(before, vals []value.Value) (out eval.Vars) {
+	for i, v := range vals {
+		if v != before[i] {
+			out |= eval.VarSet(i)
+		}
+	}
+	return out
+}
+
+// holds evaluates a predicate of a state; all that reads none of the changed variables holds, because it did before.
+func (n *named) holds(c *eval.Ctx, changed eval.Vars) (bool, error) {
+	if n.parts == nil {
+		return n.x.Holds(c)
+	}
+	for _, x := range n.parts {
+		if x.Reads&changed == 0 {
+			continue
+		}
+		if ok, err := x.Holds(c); err != nil || !ok {
+			return ok, err
+		}
+	}
+	return true, nil
+}
+
+// invariants checks predicates of a state and reports the first that fails. Changed are the variables that differ from a
+// state in which all of them hold.
+func (w *worker) invariants(vals []value.Value, id, from uint32, list []named, changed eval.Vars) bool {
 	w.side.Cur = vals
 	w.side.Fix()
 	defer w.side.Free()
 	for i := range list {
-		ok, err := list[i].x.Holds(w.side)
+		ok, err := list[i].holds(w.side, changed)
 		if err == nil && ok {
 			continue
 		}

@@ -296,12 +296,12 @@ func (cp *compiler) assign(v *symbol, x *syntax.Op, e env, k Act) Act {
 	fn, i := n.fn, v.idx
 	at := e.place(x.P)
 	cur := e.mode == assignCur
-	return func(c *Ctx) bool {
+	plain := func(c *Ctx) bool {
 		s := c.Next
 		if cur {
 			s = c.Cur
 		}
-		if old := s[i]; old != nil {
+		if old := made(s, i); old != nil {
 			val := c.force(fn(c))
 			c.at = at
 			return (old == val || value.Equal(old, val)) && k(c)
@@ -309,6 +309,23 @@ func (cp *compiler) assign(v *symbol, x *syntax.Op, e env, k Act) Act {
 		s[i] = c.keep(fn(c), at)
 		stop := k(c)
 		s[i] = nil
+		return stop
+	}
+	if n.late == nil || cur || e.enab || cp.reads == nil {
+		return plain
+	}
+	late, reads := n.late, cp.reads
+	return func(c *Ctx) bool {
+		if c.pending == nil || *reads&VarSet(i) != 0 || c.Next[i] != nil {
+			return plain(c)
+		}
+		v := late(c, &c.pending[i])
+		if _, ok := v.(*value.Pending); !ok {
+			v = c.keep(v, at)
+		}
+		c.Next[i] = v
+		stop := k(c)
+		c.Next[i] = nil
 		return stop
 	}
 }
@@ -325,7 +342,7 @@ func (cp *compiler) assignIn(v *symbol, x *syntax.Op, e env, k Act) Act {
 		}
 		set := c.set(fn(c), at)
 		c.at = at
-		if old := s[i]; old != nil {
+		if old := made(s, i); old != nil {
 			return set.Contains(old) && k(c)
 		}
 		done := set.Each(func(val value.Value) bool {
@@ -405,7 +422,8 @@ func (cp *compiler) stands(x syntax.Expr, e env) bool {
 func keepVar(i int, at *place, k Act) Act {
 	return func(c *Ctx) bool {
 		cur := c.Cur[i]
-		if old := c.Next[i]; old != nil {
+		if c.Next[i] != nil {
+			old := made(c.Next, i)
 			c.at = at
 			return (old == cur || value.Equal(old, cur)) && k(c)
 		}

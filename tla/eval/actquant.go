@@ -263,6 +263,9 @@ func (cp *compiler) compose(x *syntax.Op, e env, k Act) Act {
 	}
 	slot := cp.newSlot(e, "").slot
 	cp.worlds++
+	if cp.reads != nil {
+		*cp.reads = AllVars
+	}
 	e2 := e
 	e2.world = cp.worlds
 	b := cp.act(x.Args[1], e2, func(c *Ctx) bool {

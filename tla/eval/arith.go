@@ -82,7 +82,7 @@ func Identity(name string, arity int, before func(c *Ctx, v value.Value)) *Built
 		if arity == 1 {
 			fn := x.fn
 			x.trivial = false
-			x.pred = nil
+			x.pred, x.late = nil, nil
 			x.fn = func(c *Ctx) value.Value { return c.settle(fn(c)) }
 			return x
 		}
@@ -92,7 +92,7 @@ func Identity(name string, arity int, before func(c *Ctx, v value.Value)) *Built
 			before(c, c.force(f0(c)))
 			return f1(c)
 		}, first, x)
-		n.lvl, n.impure = max(n.lvl, 1), true
+		n.lvl, n.impure, n.vars = max(n.lvl, 1), true, AllVars
 		return n
 	}
 	return b
@@ -108,7 +108,7 @@ func Level(name string, get func(c *Ctx, arg value.Value, primed bool) value.Val
 			c.at = at
 			return get(c, fx(c), primed)
 		}, x)
-		n.lvl, n.impure = max(n.lvl, 1), true
+		n.lvl, n.impure, n.vars = max(n.lvl, 1), true, AllVars
 		return n
 	}
 	return b

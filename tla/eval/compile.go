@@ -28,6 +28,7 @@ type compiler struct {
 	cells  map[stateKey]int    // numbers of what is remembered for a fixed state
 	pseudo map[*symbol]*symbol // inside ENABLED: slots for the next values of substituted expressions
 	rec    *actRecorder
+	reads  *Vars // the variables whose next values the relation being compiled reads
 }
 
 func (cp *compiler) newSlot(e env, name string) *symbol {
@@ -330,7 +331,7 @@ func resetNode(n node, slots []int) node {
 	if pred != nil {
 		n.pred = func(c *Ctx) bool { forget(c); return pred(c) }
 	}
-	n.trivial, n.konst = false, nil
+	n.trivial, n.konst, n.late = false, nil, nil
 	return n
 }
 

@@ -53,6 +53,8 @@ type Ctx struct {
 	fixed  stamps
 	clock  uint64
 	cells  []cell
+	// pending holds, for each variable, its next value while that is not made; nil means that all are made.
+	pending []value.Pending
 }
 
 // Run is the state of a run that specifications can read through TLCGet.
@@ -102,6 +104,18 @@ func NewCtx(run *Run, nvars int) *Ctx {
 	}
 }
 
+// Postpone lets next values stand in Next that are not made yet. Whoever is given Next may ask for their hash, and makes
+// those that it keeps. They are used for a variable only if nothing in the relation reads its next value.
+func (c *Ctx) Postpone() { c.pending = make([]value.Pending, len(c.Next)) }
+
+// made returns an element of a state, made if it was pending.
+func made(s []value.Value, i int) value.Value {
+	if p, ok := s[i].(*value.Pending); ok {
+		s[i] = p.Make()
+	}
+	return s[i]
+}
+
 func (c *Ctx) fail(at *place, format string, args ...any) {
 	panic(&Error{File: at.file, Pos: at.pos, Msg: fmt.Sprintf(format, args...)})
 }
@@ -139,6 +153,8 @@ type Expr struct {
 	fc   *fctx
 	// Level is 0 for constants, 1 for state functions, 2 for actions, 3 for temporal formulas.
 	Level int
+	// Reads are the variables whose values in the current state decide what it evaluates to.
+	Reads Vars
 	cp    *compiler
 }
 

@@ -33,7 +33,7 @@ func (cp *compiler) pseudoNode(s, slot *symbol, e env, pos syntax.Pos) node {
 		return n
 	}
 	i, rest := slot.slot, n.fn
-	n.pred, n.trivial, n.konst = nil, true, nil
+	n.pred, n.trivial, n.konst, n.late = nil, true, nil, nil
 	n.fn = func(c *Ctx) value.Value {
 		if v := c.f.s[i]; v != nil {
 			return v
@@ -135,7 +135,7 @@ func (cp *compiler) enabled(x *syntax.Op, e env) node {
 		return ok
 	})
 	// Which slots the action reads is not tracked, so ENABLED is never a constant.
-	n.lvl, n.impure = 1, true
+	n.lvl, n.impure, n.vars = 1, true, AllVars
 	if primed {
 		n.lvl = 2
 	}

@@ -91,8 +91,28 @@ func (cp *compiler) except(x *syntax.Except, e env) node {
 		}
 		return v
 	}
+	if len(specs) == 1 {
+		n.late = func(c *Ctx, p *value.Pending) value.Value { return specs[0].late(c, c.force(fn(c)), p) }
+	}
 	bound(&n, mark)
 	return n
+}
+
+// late is update of a whole function, which need not be made at once.
+func (s *exceptSpec) late(c *Ctx, v value.Value, p *value.Pending) value.Value {
+	f, ok := v.(*value.Fcn)
+	if !ok {
+		return s.update(c, v, 0)
+	}
+	k := c.force(s.path[0](c))
+	c.at = s.at
+	j := f.Index(k)
+	if j < 0 {
+		return f
+	}
+	nv := s.update(c, f.Vals[j], 1)
+	c.at = s.at
+	return p.Replace(f, j, nv)
 }
 
 func (s *exceptSpec) update(c *Ctx, v value.Value, i int) value.Value {

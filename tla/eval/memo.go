@@ -99,7 +99,7 @@ func (cp *compiler) memoBySlot(n node) node {
 		return v
 	}
 	out := n
-	out.fn = get
+	out.fn, out.late = get, nil
 	if n.pred != nil {
 		out.pred = func(c *Ctx) bool { return bool(get(c).(value.Bool)) }
 	}
@@ -177,7 +177,7 @@ func (cp *compiler) memoState(s *symbol, n node, e env) node {
 		return v
 	}
 	out := n
-	out.fn = get
+	out.fn, out.late = get, nil
 	if n.pred != nil {
 		out.pred = func(c *Ctx) bool { return bool(get(c).(value.Bool)) }
 	}

@@ -160,11 +160,32 @@ func (cp *compiler) setOp(x *syntax.Op, e env, at *place) node {
 		}, a, b)
 	}
 	f := map[string]func(x, y value.Set) value.Set{"\\cup": value.Union, "\\cap": value.Intersect, "\\": value.Minus}[x.Name]
-	return fnNode(func(c *Ctx) value.Value {
+	n := fnNode(func(c *Ctx) value.Value {
 		s, t := c.set(fa(c), at), c.set(fb(c), at)
 		c.at = at
 		return f(s, t)
 	}, a, b)
+	if x.Name != "\\cap" {
+		n.late = lateSet(fa, fb, f, x.Name == "\\cup", at)
+	}
+	return n
+}
+
+// lateSet evaluates a union or difference; that with a single element need not be made at once.
+func lateSet(fa, fb Fn, f func(x, y value.Set) value.Set, union bool, at *place) lateFn {
+	return func(c *Ctx, p *value.Pending) value.Value {
+		s, t := c.set(fa(c), at), c.set(fb(c), at)
+		c.at = at
+		x, ok := s.(*value.Elems)
+		y, one := t.(*value.Elems)
+		switch {
+		case !ok || !one || len(x.E) == 0 || len(y.E) != 1:
+			return f(s, t)
+		case union:
+			return p.Add(x, y.E[0])
+		}
+		return p.Remove(x, y.E[0])
+	}
 }
 
 func union(c *Ctx, s value.Set, at *place) value.Value {

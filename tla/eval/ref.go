@@ -347,13 +347,16 @@ func (cp *compiler) defBody(s *symbol, e env) node {
 func (cp *compiler) varNode(s *symbol, e env, at *place) node {
 	i, name := s.idx, s.name
 	if e.primed {
+		if cp.reads != nil {
+			*cp.reads |= VarSet(i)
+		}
 		n := fnNode(func(c *Ctx) value.Value {
 			if v := c.Next[i]; v != nil {
 				return v
 			}
 			panic(&Error{File: at.file, Pos: at.pos, Msg: name + "' has no value yet", unassigned: true})
 		})
-		n.lvl, n.trivial = 2, true
+		n.lvl, n.trivial, n.vars = 2, true, VarSet(i)
 		return n
 	}
 	n := fnNode(func(c *Ctx) value.Value {
@@ -363,7 +366,7 @@ func (cp *compiler) varNode(s *symbol, e env, at *place) node {
 		c.fail(at, "variable %s has no value yet", name)
 		return nil
 	})
-	n.lvl, n.trivial = 1, true
+	n.lvl, n.trivial, n.vars = 1, true, VarSet(i)
 	return n
 }
 

@@ -50,7 +50,50 @@ func (p *Program) compileTerm(t Term) *Expr {
 	fc := p.cp.newRoot()
 	p.cp.size, p.cp.depth = 0, 0
 	n := p.cp.compile(t.X, env{sc: t.sc, fc: fc})
-	return &Expr{fn: n.fn, pred: n.holds(&place{t.sc.file, t.X.Pos()}), fc: fc, Level: n.lvl, cp: p.cp}
+	x := &Expr{fn: n.fn, pred: n.holds(&place{t.sc.file, t.X.Pos()}), fc: fc, Level: n.lvl, Reads: n.vars, cp: p.cp}
+	if n.impure || n.lvl > 1 {
+		x.Reads = AllVars
+	}
+	return x
+}
+
+// CompileParts compiles a predicate as the list of its conjuncts, which hold together exactly when it holds.
+func (p *Program) CompileParts(t Term) (parts []*Expr, err error) {
+	defer catch(&err)
+	for _, c := range p.predicates(t, 0) {
+		parts = append(parts, p.compileTerm(c))
+	}
+	return parts, nil
+}
+
+// predicates splits a predicate at its conjunctions, those of the definitions that it names included.
+func (p *Program) predicates(t Term, depth int) []Term {
+	var items []syntax.Expr
+	switch x := strip(t.X).(type) {
+	case *syntax.Junction:
+		if x.Name == "/\\" {
+			items = x.Items
+		}
+	case *syntax.Op:
+		if x.Name == "/\\" {
+			items = x.Args
+		}
+	case *syntax.Ref:
+		if next, ok := p.unfold(t); ok && depth < maxInlineDepth && len(x.Parts[len(x.Parts)-1].Args) == 0 {
+			if parts := p.predicates(next, depth+1); len(parts) > 1 {
+				return parts
+			}
+		}
+	default:
+	}
+	if len(items) == 0 || depth >= maxInlineDepth {
+		return []Term{t}
+	}
+	var out []Term
+	for _, it := range items {
+		out = append(out, p.predicates(Term{it, t.sc}, depth+1)...)
+	}
+	return out
 }
 
 // CompileNext compiles a next-state relation; with count its conjuncts are counted.
@@ -67,8 +110,8 @@ func (p *Program) compileAct(t Term, m mode, count bool) (a *Action, err error) 
 	defer catch(&err)
 	fc := p.cp.newRoot()
 	rec := &actRecorder{count: count}
-	p.cp.rec, p.cp.size, p.cp.depth = rec, 0, 0
-	defer func() { p.cp.rec = nil }()
+	p.cp.rec, p.cp.reads, p.cp.size, p.cp.depth = rec, new(Vars), 0, 0
+	defer func() { p.cp.rec, p.cp.reads = nil, nil }()
 	act := p.cp.act(t.X, env{sc: t.sc, fc: fc, mode: m, top: true}, func(c *Ctx) bool { return c.emit(c) })
 	return &Action{act: act, fc: fc, Infos: rec.infos, Conjuncts: rec.conj}, nil
 }

@@ -140,6 +140,8 @@ type (
 	Fn func(c *Ctx) value.Value
 	// Pred is a compiled predicate.
 	Pred func(c *Ctx) bool
+	// lateFn evaluates an expression whose value need not be made at once; it may return p, filled.
+	lateFn func(c *Ctx, p *value.Pending) value.Value
 	// Act runs the rest of an action; it returns true to stop the enumeration.
 	Act func(c *Ctx) bool
 )
@@ -155,7 +157,18 @@ type node struct {
 	impure  bool // must not be evaluated only once
 	trivial bool // cheap enough to evaluate at each use
 	konst   value.Value
+	vars    Vars // the variables of the state whose values it reads
+	late    lateFn
 }
+
+// Vars is a set of variables; the last element stands for all variables from there on.
+type Vars uint64
+
+// AllVars is the set of all variables.
+const AllVars = ^Vars(0)
+
+// VarSet returns the set of the variable with the index i.
+func VarSet(i int) Vars { return 1 << min(i, 63) }
 
 func (n node) closed() bool { return n.free == noFree }
 
@@ -169,6 +182,7 @@ func (n *node) under(parts ...node) {
 			n.slot = p.slot
 		}
 		n.impure = n.impure || p.impure
+		n.vars |= p.vars
 	}
 }
 

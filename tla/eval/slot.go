@@ -30,7 +30,7 @@ func slotNode(s *symbol, e env) node {
 	}
 	if s.init != nil && s.kind != symOpSlot {
 		init := s.init.fn
-		n.lvl, n.impure = s.init.lvl, s.init.impure
+		n.lvl, n.impure, n.vars = s.init.lvl, s.init.impure, s.init.vars
 		n.reads(s.init.free)
 		n.last = max(n.last, s.init.last)
 		n.fn = lazySlot(h, i, init)
@@ -91,6 +91,7 @@ func (cp *compiler) call(s *symbol, args []syntax.Expr, e env, pos syntax.Pos) n
 			callee := f.up.calls[key]
 			n.fn = callFn(callee, argFns, h+1, at)
 			n.lvl = max(n.lvl, s.lvlHint)
+			n.vars = AllVars
 			n.reads(f.mark) // not a constant while the body is still being compiled
 			return n
 		}
@@ -330,7 +331,7 @@ func (cp *compiler) callClosure(s *symbol, args []syntax.Expr, e env, at *place)
 	}
 	get := slot.fn
 	// What the operator reads is unknown here, so the application is never taken for a constant.
-	n.lvl = max(n.lvl, 1)
+	n.lvl, n.vars = max(n.lvl, 1), AllVars
 	n.fn = func(c *Ctx) value.Value {
 		f, ok := get(c).(*value.Closure)
 		if !ok || len(fns) != f.Arity {
@@ -375,7 +376,7 @@ func (cp *compiler) callBuiltin(s *symbol, args []syntax.Expr, e env, at *place)
 		fns[i] = x.fn
 	}
 	if b.State {
-		n.lvl = max(n.lvl, 1)
+		n.lvl, n.vars = max(n.lvl, 1), AllVars
 	}
 	eval := b.Eval
 	if b.Arity == 0 && !b.State && !b.Fresh {

@@ -142,6 +142,14 @@ func (f *Fcn) Index(k Value) int {
 	return f.Dom.Index(k)
 }
 
+// keyHash returns the hash of the i-th element of the domain.
+func (f *Fcn) keyHash(i int) uint64 {
+	if f.Dom == nil {
+		return Int(i + 1).Hash()
+	}
+	return f.Dom.Keys[i].Hash()
+}
+
 // DomainSet returns the domain as a set.
 func (f *Fcn) DomainSet() Set {
 	if f.Dom == nil {
@@ -230,7 +238,7 @@ func (f *Fcn) With(i int, v Value) *Fcn {
 	copy(g.Vals, f.Vals)
 	g.Vals[i] = v
 	if f.hashed {
-		k := f.Key(i).Hash()
+		k := f.keyHash(i)
 		g.sum = f.sum - pairHash(k, f.Vals[i].Hash()) + pairHash(k, v.Hash())
 		g.hashed = true
 	}

@@ -199,6 +199,11 @@ func (s *Elems) Add(v Value) *Elems {
 	if s.Contains(v) {
 		return s
 	}
+	return s.insert(v)
+}
+
+// insert is Add of what scan did not find.
+func (s *Elems) insert(v Value) *Elems {
 	i, ok := s.search(v)
 	if ok {
 		return s

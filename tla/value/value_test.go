@@ -115,3 +115,34 @@ func TestSymbolicSetsEqualTheirListing(t *testing.T) {
 		}
 	}
 }
+
+// TestPendingIsWhatWouldBeMade: a value that waits to be made has the hash of the one that it becomes, and that is the one made
+// at once.
+func TestPendingIsWhatWouldBeMade(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		u := value.NewUniverse()
+		var elems []value.Value
+		for range rapid.IntRange(1, 4).Draw(t, "n") {
+			elems = append(elems, draw(t, u, 0))
+		}
+		v := draw(t, u, 0)
+		s := value.NewSet(append([]value.Value(nil), elems...))
+		f := value.MakeFcn(s.E, append([]value.Value(nil), s.E...))
+		i := rapid.IntRange(0, len(s.E)-1).Draw(t, "i")
+		var p value.Pending
+		for _, c := range []struct{ late, now value.Value }{
+			{p.Add(s, v), s.Add(v)}, {(&value.Pending{}).Remove(s, v), s.Remove(v)}, {(&value.Pending{}).Replace(f, i, v), f.With(i, v)},
+		} {
+			if c.late.Hash() != c.now.Hash() {
+				t.Fatalf("%s: hash %x before it is made and %x after", c.now, c.late.Hash(), c.now.Hash())
+			}
+			made := c.late
+			if w, ok := made.(*value.Pending); ok {
+				made = w.Make()
+			}
+			if !value.Equal(made, c.now) {
+				t.Fatalf("made late %s, at once %s", made, c.now)
+			}
+		}
+	})
+}
