@@ -49,4 +49,24 @@ TraceLandFree(p, e) ==
   /\ row.owner = p /\ row.epoch = e
   /\ LET fences == {x \in net : x.kind = "fence" /\ x.t.p = p /\ x.t.e = e} IN
      IF fences # {} THEN \E x \in fences : Land(x) ELSE Sweep
+
+(* The graph whose edges the sequences cover: two owners, and each request  *)
+(* meets what its call says. A claim is taken for a cause that is named,    *)
+(* and what was claimed is freed before the hold ends.                      *)
+SequenceOwners == {"0.1", "1.2"}
+SequenceCauses == {"c0.0", "c0.1"}
+
+SequenceLandTake(p, e, c) == TraceLandTake(p, e) /\ my'[p].c = c
+SequenceSend(p, e, c) == TraceSend(p, e, c)
+SequenceLandCommit(p, e, c) == TraceLandCommit(p, e, c)
+SequenceLoseCommit(p, e, c) == TraceLoseCommit(p, e, c)
+SequenceFenceCommit(p, e, c) == TraceFenceCommit(p, e, c)
+SequenceReadRow(p, e, c, found) == TraceReadRow(p, e, c, found)
+SequenceReadRecord(p, e, c, found) == TraceReadRecord(p, e, c, found)
+SequenceCommitted(p, e, c) == TraceCommitted(p, e, c)
+SequenceFailed(p, e, c) == TraceFailed(p, e, c)
+SequenceLandFree(p, e) == TraceLandFree(p, e)
+SequenceGiveUp(p, e, sent) ==
+  /\ ~(row.owner = p /\ row.epoch = e) /\ (at[p] = "idle") = sent
+  /\ TraceGiveUp(p, e)
 =============================================================================

@@ -40,6 +40,11 @@ func Attach(w *sim.World, engine *memory.Engine, instance store.InstanceID) {
 	protocol.Attach(w, starts(engine, instance))
 }
 
+// AttachAlways is Attach in every execution.
+func AttachAlways(w *sim.World, engine *memory.Engine, instance store.InstanceID) {
+	protocol.AttachAlways(w, starts(engine, instance))
+}
+
 // AttachTo is Attach to a specification that was loaded before.
 func AttachTo(w *sim.World, spec *trace.Spec, engine *memory.Engine, instance store.InstanceID) {
 	bind.To(w, spec, starts(engine, instance))
