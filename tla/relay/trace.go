@@ -42,6 +42,9 @@ func Load(replace map[string]string) (*trace.Spec, error) { return protocol.Load
 // of Push, as TraceRelay.cfg says, and none of Post, which Relay does not model.
 func Attach(w *sim.World) { protocol.Attach(w, starts(w)) }
 
+// AttachAlways is Attach in every execution.
+func AttachAlways(w *sim.World) { protocol.AttachAlways(w, starts(w)) }
+
 // AttachTo is Attach to a specification that was loaded before.
 func AttachTo(w *sim.World, spec *trace.Spec) { bind.To(w, spec, starts(w)) }
 
