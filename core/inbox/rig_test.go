@@ -55,16 +55,23 @@ func (r *rig) lane(s sched.Scheduler, n uint32) *lane {
 func (l *lane) bring(scope *sched.Scope, d store.Delivery, n int, refused bool) (inbox.Answer, error) {
 	return l.inbox.Attempt(scope, d, 0, func(receipt *store.Receipt) error {
 		return l.claims.With(scope, instance, func(h *claim.Hold) error {
-			in, _, err := h.Load(scope)
-			if err != nil || refused {
-				return errors.Join(err, errGuard)
+			if refused {
+				return errGuard
 			}
 			receipt.Reply = fmt.Append(nil, n)
-			return h.Commit(scope, &store.Step{
-				Cause: fmt.Sprint(n), Status: store.Running, Inbox: receipt,
-				Snapshot: append(slices.Clone(in.Snapshot), d.ID+" "...),
-			})
+			return l.step(scope, h, d, fmt.Sprint(n), receipt)
 		})
+	})
+}
+
+// step commits the effect of a delivery under a claim.
+func (l *lane) step(scope *sched.Scope, h *claim.Hold, d store.Delivery, cause string, receipt *store.Receipt) error {
+	in, _, err := h.Load(scope)
+	if err != nil {
+		return err
+	}
+	return h.Commit(scope, &store.Step{
+		Cause: cause, Status: store.Running, Inbox: receipt, Snapshot: append(slices.Clone(in.Snapshot), d.ID+" "...),
 	})
 }
 

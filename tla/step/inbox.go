@@ -20,7 +20,7 @@ var (
 
 var inboxes = bind.New(trace.Options{
 	Files: files, Module: "TraceInbox", Config: "TraceInbox.cfg", Name: "Inbox", Prefix: "Trace",
-	Actions: slices.Concat(attempts, durability, []string{"Commit"}),
+	Actions: slices.Concat(attempts, durability, []string{"LandCommit"}),
 })
 
 // LoadInbox compiles Inbox for traces; replace maps names of modules to other texts, those of a mutant.
@@ -30,6 +30,11 @@ func LoadInbox(replace map[string]string) (*trace.Spec, error) { return inboxes.
 // instance. A task makes one attempt at a time.
 func AttachInbox(w *sim.World, engine *memory.Engine, instance store.InstanceID) {
 	inboxes.Attach(w, startsInbox(w, engine, instance))
+}
+
+// AttachInboxAlways is AttachInbox in every execution.
+func AttachInboxAlways(w *sim.World, engine *memory.Engine, instance store.InstanceID) {
+	inboxes.AttachAlways(w, startsInbox(w, engine, instance))
 }
 
 // AttachInboxTo is AttachInbox to a specification that was loaded before.
@@ -58,15 +63,15 @@ type inboxBinding struct {
 
 // event takes one event. Those of other specifications are not its business.
 func (b *inboxBinding) event(owner any, action string, args []any) error {
-	vals, mine := b.values(owner, &action, args)
+	vals, mine := b.values(owner, action, args)
 	if !mine {
 		return nil
 	}
 	return b.run.Step(action, vals)
 }
 
-// values returns the arguments of an event of Inbox. The store's commit of a delivery is its Commit.
-func (b *inboxBinding) values(owner any, action *string, args []any) (vals []value.Value, mine bool) {
+// values returns the arguments of an event of Inbox.
+func (b *inboxBinding) values(owner any, action string, args []any) (vals []value.Value, mine bool) {
 	if _, ok := owner.(*inbox.Inbox); ok {
 		vals = []value.Value{value.MakeInt(int64(b.lanes.Of(b.running())))}
 		for _, a := range args {
@@ -82,15 +87,14 @@ func (b *inboxBinding) values(owner any, action *string, args []any) (vals []val
 	if owner != any(b.engine) {
 		return nil, false
 	}
-	if *action == "LandCommit" {
-		*action = "Commit"
+	if action == "LandCommit" {
 		in := args[0].(*store.Step).Inbox
 		if in == nil {
 			return nil, false
 		}
 		return []value.Value{b.spec.Str(in.ID)}, true
 	}
-	return nil, slices.Contains(durability, *action)
+	return nil, slices.Contains(durability, action)
 }
 
 // shown maps what the store shows: the log, and how much of it the worst crash would leave.

@@ -109,6 +109,13 @@ func (e *Engine) Crash() int {
 	return n
 }
 
+// CrashTaking is a Crash that takes back exactly the newest n commits, or all that are not durable when there are fewer.
+func (e *Engine) CrashTaking(n int) {
+	e.order.Add(1)
+	e.crash(n)
+	e.tell("Crash")
+}
+
 func (e *Engine) crash(n int) int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
