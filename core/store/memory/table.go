@@ -94,6 +94,12 @@ func (x *transaction) Set(key, value []byte) {
 	x.writes = append(x.writes, write{key: string(key), value: slices.Clone(value)})
 }
 
+// Hold implements step.Tx: the simulated store outlives those who use it, so it keeps what they hold.
+func (x *transaction) Hold(key, value []byte) { x.Set(key, value) }
+
+// Drop implements step.Tx.
+func (x *transaction) Drop(key []byte) { x.Delete(key) }
+
 // Delete implements step.Tx.
 func (x *transaction) Delete(key []byte) {
 	x.writes = append(x.writes, write{key: string(key), delete: true})

@@ -25,9 +25,11 @@ var ErrLocked = errors.New("store: directory is locked by another process")
 // Invariants: P1 one transaction at a time is between its first read and its hand-over to the log. P2 positions rise in
 // the order of the log. P3 a ticket covers every commit that its read could see: the position is counted before the
 // commit becomes visible, and read after the view was taken. P4 after a halt no call succeeds. P5 in the
-// section what is remembered of a row is what the database has.
+// section what is remembered of a row is what the database has. P6 a view shows of each commit what it wrote and what it holds, or
+// neither; what is held ends with the process.
 //
-// Checks TestModelS1*, TestLinearS1* (P3: TestLinearS1TicketCoversWhatWasRead), TestHalt* (P4)
+// Checks TestModelS1*, TestLinearS1* (P3: TestLinearS1TicketCoversWhatWasRead), TestHalt* (P4),
+// TestModelS1RememberedRows (P5), TestLinearS1ViewIsOfWholeCommits (P6)
 //
 // Why one section and not a lock per key: the log is one sequence, so commits pass through one place anyway; a step
 // touches keys that only its reads tell (aliases, indexes), which a lock per key would have to take in two
@@ -49,6 +51,7 @@ type Engine struct {
 	closed  bool
 
 	amid func() // only in tests: called between a view's snapshot and its ticket
+	torn func() // only in tests: called in a commit whose writes are visible, before what it holds is
 }
 
 var _ step.Engine = (*Engine)(nil)
@@ -145,13 +148,27 @@ func (e *Engine) View(scope *sched.Scope, name string, f func(step.View) error) 
 		return 0, fmt.Errorf("%s: %w", name, err)
 	}
 	defer e.leave()
-	snapshot := e.db.NewSnapshot()
+	v, snapshot, err := e.look(scope)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", name, err)
+	}
 	if e.amid != nil {
 		e.amid()
 	}
 	ticket := store.Ticket(e.counted.Load())
-	err := f(view{snapshot})
+	err = f(v)
 	return ticket, errors.Join(err, snapshot.Close())
+}
+
+// look takes a snapshot and the rows that are held beside it, as one.
+func (e *Engine) look(scope *sched.Scope) (view, *pebble.Snapshot, error) {
+	turn := e.rows.held.turn
+	if err := e.take(scope, turn); err != nil {
+		return view{}, nil, err
+	}
+	snapshot, held := e.db.NewSnapshot(), e.rows.held.within(nil, above)
+	turn <- struct{}{}
+	return view{snapshot, held}, snapshot, nil
 }
 
 // Glance implements step.Engine: f runs in the commit section, where the newest state is what it reads.
@@ -189,12 +206,8 @@ func (e *Engine) Update(scope *sched.Scope, name string, durable bool, f func(st
 
 // acquire enters the commit section. Nobody holds it for long, but for a goroutine that met a log error in it.
 func (e *Engine) acquire(scope *sched.Scope) error {
-	select {
-	case <-e.section:
-	default:
-		if err := e.acquireSlowly(scope); err != nil {
-			return err
-		}
+	if err := e.take(scope, e.section); err != nil {
+		return err
 	}
 	if err := e.refused(); err != nil {
 		e.section <- struct{}{}
@@ -203,13 +216,23 @@ func (e *Engine) acquire(scope *sched.Scope) error {
 	return nil
 }
 
-func (e *Engine) acquireSlowly(scope *sched.Scope) error {
+// take takes a token, unless the scope ends or the engine halts first.
+func (e *Engine) take(scope *sched.Scope, token <-chan struct{}) error {
+	select {
+	case <-token:
+		return nil
+	default:
+		return e.takeSlowly(scope, token)
+	}
+}
+
+func (e *Engine) takeSlowly(scope *sched.Scope, token <-chan struct{}) error {
 	var ended <-chan struct{}
 	if scope != nil {
 		ended = scope.Context().Done()
 	}
 	select {
-	case <-e.section:
+	case <-token:
 		return nil
 	case <-e.fence.halted:
 		return e.refused()
@@ -222,30 +245,26 @@ func (e *Engine) acquireSlowly(scope *sched.Scope) error {
 // nobody waits for it.
 func (e *Engine) commit(durable bool, f func(step.Tx) error) (t store.Ticket, j *job, err error) {
 	batch := e.db.NewBatch()
-	if err := f(transaction{view: view{e.db}, rows: e.rows, batch: batch}); err != nil {
+	tx := &transaction{rows: e.rows, batch: batch}
+	if err := f(tx); err != nil {
 		return store.Ticket(e.counted.Load()), nil, errors.Join(err, batch.Close())
 	}
 	if durable {
 		e.options.Failpoint(store.PointBeforeApply)
 	}
-	return e.apply(batch, durable)
+	return e.apply(batch, tx.held, durable)
 }
 
 // apply counts the position first: who sees the commit reads at least this position.
-func (e *Engine) apply(batch *pebble.Batch, durable bool) (t store.Ticket, j *job, err error) {
-	if batch.Empty() {
-		if durable { // what was read must be durable all the same
-			_ = batch.LogData(nil, nil) // cannot fail: it appends to memory
-		} else {
-			return store.Ticket(e.counted.Load()), nil, batch.Close()
-		}
+func (e *Engine) apply(batch *pebble.Batch, held []held, durable bool) (t store.Ticket, j *job, err error) {
+	if batch.Empty() && durable { // what was read must be durable all the same
+		_ = batch.LogData(nil, nil) // cannot fail: it appends to memory
+	}
+	if batch.Empty() && !durable {
+		return store.Ticket(e.counted.Load()), nil, errors.Join(e.reveal(nil, held, false), batch.Close())
 	}
 	position := store.Ticket(e.counted.Add(1))
-	err = e.rows.follow(batch)
-	if err == nil {
-		err = e.hand(batch, durable)
-	}
-	if err != nil {
+	if err = e.reveal(batch, held, durable); err != nil {
 		e.fence.halt(err)
 		return position, nil, fmt.Errorf("%w: %w: %w", store.ErrUnknown, store.ErrHalted, err)
 	}
@@ -254,6 +273,28 @@ func (e *Engine) apply(batch *pebble.Batch, durable bool) (t store.Ticket, j *jo
 	}
 	e.options.Failpoint(store.PointAfterApply)
 	return position, e.sync.add(position, batch), nil
+}
+
+// reveal makes a commit visible, what it writes and what it holds as one. batch is nil when it only holds.
+func (e *Engine) reveal(batch *pebble.Batch, held []held, durable bool) (err error) {
+	turn := e.rows.held.turn
+	if err := e.take(nil, turn); err != nil {
+		return err
+	}
+	defer func() { turn <- struct{}{} }()
+	if batch != nil {
+		if err := e.rows.follow(batch); err != nil {
+			return err
+		}
+		if err := e.hand(batch, durable); err != nil {
+			return err
+		}
+	}
+	if e.torn != nil {
+		e.torn()
+	}
+	e.rows.held.follow(held)
+	return nil
 }
 
 // hand gives the batch to the library. It panics there when the log is broken: that is a halt, too.
@@ -304,7 +345,7 @@ func (e *Engine) flush(scope *sched.Scope) (*job, error) {
 		return nil, err
 	}
 	defer func() { e.section <- struct{}{} }()
-	_, j, err := e.apply(e.db.NewBatch(), true)
+	_, j, err := e.apply(e.db.NewBatch(), nil, true)
 	return j, err
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 // NewView returns a view of any reader of the library.
-func NewView(r pebble.Reader) step.View { return view{r} }
+func NewView(r pebble.Reader) step.View { return view{reader: r} }
 
 // Watch returns fs as an engine that is open sees it, with a fence of its own.
 func Watch(fs vfs.FS, onHalt func(error)) vfs.FS {
@@ -19,6 +19,9 @@ func Watch(fs vfs.FS, onHalt func(error)) vfs.FS {
 
 // Amid calls f between the snapshot and the ticket of every view from now on. Nobody reads meanwhile.
 func (e *Engine) Amid(f func()) { e.amid = f }
+
+// Torn calls f in every commit from now on, when what it writes is visible and what it holds is not. Nobody commits meanwhile.
+func (e *Engine) Torn(f func()) { e.torn = f }
 
 // Halt is an error of the log, met by somebody else.
 func (e *Engine) Halt(err error) { e.fence.halt(err) }

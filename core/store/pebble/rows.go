@@ -13,7 +13,8 @@ import (
 // It belongs to the commit section: whoever reads or changes it holds that. So a row that is remembered is the newest one, and
 // reading it needs no snapshot.
 //
-// Invariants: a remembered row is what the database has. No more than twice the limit is remembered.
+// Invariants: a remembered row is what the database has. No more than twice the limit is remembered. A row that is held stands before
+// both; see holding.
 //
 // A key enters when it is read. A commit changes the keys that are known and adds none: most of what a step writes (records,
 // expiries, the outbox) is never asked for by key.
@@ -25,6 +26,7 @@ type rows struct {
 	limit      int64
 	young, old map[string]row
 	size       int64 // of young, in bytes
+	held       *holding
 }
 
 // row is what is remembered of a key.
@@ -39,13 +41,16 @@ const (
 )
 
 func newRows(db *pebble.DB, limit int64) *rows {
-	return &rows{db: db, limit: limit, young: map[string]row{}}
+	return &rows{db: db, limit: limit, young: map[string]row{}, held: newHolding()}
 }
 
 var _ step.Reader = (*rows)(nil)
 
 // Get implements step.Reader. The caller holds the commit section, and must not change the value.
 func (r *rows) Get(key []byte) ([]byte, bool, error) {
+	if value, ok := r.held.rows[string(key)]; ok {
+		return value, true, nil
+	}
 	if known, ok := r.find(key); ok {
 		return known.value, known.there, nil
 	}
@@ -81,14 +86,15 @@ func (r *rows) put(key []byte, known row) {
 	r.size += int64(len(key)+len(known.value)) + rowOverhead
 }
 
-// follow brings the rows that are known up to date with a batch. It is called before the batch is handed over, within the section:
-// when that fails the engine halts, and nothing is read any more.
+// follow brings the rows that are known up to date with a batch; what is written is held no more. It is called before the batch is
+// handed over, within the section and the turn: when that fails the engine halts, and nothing is read any more.
 func (r *rows) follow(batch *pebble.Batch) error {
 	for reader := batch.Reader(); ; {
 		kind, key, value, more, err := reader.Next()
 		if err != nil || !more {
 			return err
 		}
+		delete(r.held.rows, string(key))
 		if _, ok := r.find(key); !ok {
 			continue
 		}

@@ -243,9 +243,9 @@ func (c *commit) writeOutbox() {
 
 func (c *commit) writeRecord() {
 	for _, r := range c.step.Forget {
-		c.tx.Delete(recordKey(r))
+		c.tx.Drop(recordKey(r))
 	}
-	c.tx.Set(recordKey(c.step.Record()), nil)
+	c.tx.Hold(recordKey(c.step.Record()), nil)
 }
 
 func (c *commit) writeRows() error {

@@ -59,4 +59,10 @@ type Tx interface {
 	View
 	Set(key, value []byte)
 	Delete(key []byte)
+
+	// Hold is Set of a row that nobody needs after everybody who uses the engine has gone: an engine that one process uses at a
+	// time may keep it in memory, and after a crash what was there before it may be back. Drop is Delete of a row that was only
+	// ever held. One transaction does not hold and set one key.
+	Hold(key, value []byte)
+	Drop(key []byte)
 }

@@ -40,7 +40,7 @@ func applyAll(tx Tx, steps []*store.Step) error {
 }
 
 // overlay lets a member read what members before it have written: inbox and alias keys are shared by all. A step reads by
-// key alone, so that scans may go past it.
+// key alone, and nothing that is held but its own head, so that scans and what is held may go past it.
 type overlay struct {
 	Tx
 	written map[string][]byte // nil: deleted

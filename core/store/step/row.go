@@ -36,14 +36,22 @@ func decodeHead(id store.InstanceID, row []byte) (store.Head, error) {
 	return h, nil
 }
 
-// setHead writes the row's claim and keeps the index of claimed rows with it; claimed says that the row was in it.
+// setHead writes the row's claim and keeps the index of claimed rows with it; claimed says that the row was in it. A claim ends with
+// its owner, so it is held and not written. The row that it leaves is written, so that what is held does not pile up.
 func setHead(tx Tx, h store.Head, claimed bool) {
-	tx.Set(headKey(h.Instance), encoder(nil).owner(h.Owner).number(uint64(h.Epoch)).number(uint64(h.Status)).moment(h.Since))
 	if !h.Owner.Nobody() {
-		tx.Set(claimedKey(h.Instance), nil)
-	} else if claimed {
-		tx.Delete(claimedKey(h.Instance))
+		tx.Hold(headKey(h.Instance), encodeHead(h))
+		tx.Hold(claimedKey(h.Instance), nil)
+		return
 	}
+	tx.Set(headKey(h.Instance), encodeHead(h))
+	if claimed {
+		tx.Drop(claimedKey(h.Instance))
+	}
+}
+
+func encodeHead(h store.Head) []byte {
+	return encoder(nil).owner(h.Owner).number(uint64(h.Epoch)).number(uint64(h.Status)).moment(h.Since)
 }
 
 func getBody(v Reader, id store.InstanceID) (body, error) {

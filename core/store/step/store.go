@@ -79,7 +79,8 @@ func freeAll(tx Tx) (more bool, err error) {
 	}
 	for _, h := range heads {
 		freed, _ := claim.Freed(h, h.Claim)
-		setHead(tx, freed, true)
+		setHead(tx, freed, false)
+		tx.Delete(claimedKey(h.Instance)) // not Drop: as below
 	}
 	return len(heads) == reclaimBatch, nil
 }
@@ -87,7 +88,7 @@ func freeAll(tx Tx) (more bool, err error) {
 func forgetAll(tx Tx) (more bool, err error) {
 	prefix, n := newKey(tagRecord), 0
 	err = tx.Scan(prefix, prefix.end(), func(key, _ []byte) (bool, error) {
-		tx.Delete(key)
+		tx.Delete(key) // not Drop: an engine that outlives its users has written it
 		n++
 		return n < reclaimBatch, nil
 	})
