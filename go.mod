@@ -13,6 +13,7 @@ require (
 	github.com/petermattis/goid v0.0.0-20250813065127-a731cc31b4fe
 	github.com/prometheus/client_golang v1.25.0
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.2
+	github.com/sasha-s/go-deadlock v0.3.9
 	go.uber.org/goleak v1.3.0
 	go.yaml.in/yaml/v3 v3.0.6
 	golang.org/x/text v0.42.0

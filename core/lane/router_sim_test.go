@@ -6,6 +6,7 @@ import (
 
 	"github.com/millrace-dev/millrace/core/lane"
 	"github.com/millrace-dev/millrace/core/sched"
+	"github.com/millrace-dev/millrace/deadlock"
 	"github.com/millrace-dev/millrace/sim"
 	spec "github.com/millrace-dev/millrace/tla/lane"
 )
@@ -21,14 +22,15 @@ type landing struct{ ran int }
 
 // lanes are the requests of one check and what the lanes do with them.
 type lanes struct {
-	w        *sim.World
+	w        deadlock.World
 	s        sched.Scheduler
 	decoded  *sched.Int64
 	resolved *sched.Int64
 	r        *lane.Router[*delivery, landing]
+	hold     func() // called by a lane with each delivery that arrives; nil does nothing
 }
 
-func newLanes(w *sim.World, o lane.Options) *lanes {
+func newLanes(w deadlock.World, o lane.Options) *lanes {
 	decoded := sched.NewInt64(w.Scheduler(), "decoded", 0)
 	resolved := sched.NewInt64(w.Scheduler(), "resolved", 0)
 	l := &lanes{w: w, s: w.Scheduler(), decoded: &decoded, resolved: &resolved}
@@ -36,13 +38,19 @@ func newLanes(w *sim.World, o lane.Options) *lanes {
 	w.NoError(err)
 	w.Own(r)
 	l.r = r
-	spec.Attach(w)
+	if simulated, ok := w.(*sim.World); ok {
+		spec.Attach(simulated)
+	}
 	r.Start(w.Scope())
 	return l
 }
 
 // deliver is what a transport does.
 func (l *lanes) deliver(to string) (landing, error) {
+	return l.r.Deliver(l.w.Scope(), l.delivery(to))
+}
+
+func (l *lanes) delivery(to string) *delivery {
 	d := &delivery{to: to}
 	d.attempt = lane.NewHandoff(l.s, func() (string, error) {
 		l.decoded.Add(1)
@@ -51,7 +59,7 @@ func (l *lanes) deliver(to string) (landing, error) {
 		l.resolved.Add(1)
 		return to, nil
 	})
-	return l.r.Deliver(l.w.Scope(), d)
+	return d
 }
 
 // prepare is the part of an engine that routing is about.
@@ -61,6 +69,9 @@ func (l *lanes) prepare(id int, d *delivery) lane.Step[*delivery, landing] {
 	}
 	if !d.attempt.Arrived() {
 		return l.resume(id, d)
+	}
+	if l.hold != nil {
+		l.hold()
 	}
 	_, err := d.attempt.Decode()
 	l.w.NoError(err)
@@ -106,7 +117,9 @@ func TestSimL2CrossingDeliveriesArrive(t *testing.T) {
 	sim.Check(t, "L2/crossing-deliveries-arrive", crossingDeliveries)
 }
 
-func crossingDeliveries(w *sim.World) {
+func crossingDeliveries(w *sim.World) { cross(w) }
+
+func cross(w deadlock.World) {
 	l := newLanes(w, lane.Options{Lanes: 2, Queue: 1})
 	names := []string{instanceOn(l.r, 0), instanceOn(l.r, 1)}
 	for i := range 6 {

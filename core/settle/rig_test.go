@@ -8,6 +8,7 @@ import (
 	"github.com/millrace-dev/millrace/core/sched"
 	"github.com/millrace-dev/millrace/core/settle"
 	"github.com/millrace-dev/millrace/core/store"
+	"github.com/millrace-dev/millrace/deadlock"
 	"github.com/millrace-dev/millrace/sim"
 	spec "github.com/millrace-dev/millrace/tla/settle"
 )
@@ -23,7 +24,7 @@ var patient = settle.Patience{Timeout: 24 * time.Hour, Poll: time.Hour}
 
 // rig is a node's registry, and two instances whose ends are durable state outside of it.
 type rig struct {
-	*sim.World
+	deadlock.World
 	registry  *settle.Registry
 	begun     time.Time
 	committed map[store.InstanceID]*sched.WriteOnce[bool]
@@ -32,7 +33,7 @@ type rig struct {
 
 var instances = []store.InstanceID{"a", "b"}
 
-func newRig(w *sim.World, capacity int) *rig {
+func newRig(w deadlock.World, capacity int) *rig {
 	s := w.Scheduler()
 	r := &rig{World: w, registry: settle.New(s, capacity), begun: s.Now()}
 	r.committed, r.terminal = map[store.InstanceID]*sched.WriteOnce[bool]{}, map[store.InstanceID]*sched.Bool{}
@@ -41,7 +42,9 @@ func newRig(w *sim.World, capacity int) *rig {
 		r.committed[id], r.terminal[id] = &committed, &terminal
 	}
 	w.Own(r.registry)
-	spec.Attach(w)
+	if simulated, ok := w.(*sim.World); ok {
+		spec.Attach(simulated)
+	}
 	w.Finally(func() {
 		w.Require(r.registry.Held() == 0, "L5.left", "%d entries are held and everybody was answered", r.registry.Held())
 	})

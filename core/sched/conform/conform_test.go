@@ -13,7 +13,9 @@ import (
 
 	"github.com/millrace-dev/millrace/core/sched"
 	"github.com/millrace-dev/millrace/core/sched/conform"
+	"github.com/millrace-dev/millrace/deadlock"
 	"github.com/millrace-dev/millrace/sim"
+	"github.com/millrace-dev/millrace/sim/inventory"
 )
 
 func TestMain(m *testing.M) { sim.Main(m) }
@@ -87,6 +89,36 @@ func TestScriptsOnTheSimulator(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Every script says the same on the real runtime with everybody watched, and nothing in any of them is reported. Every second run has
+// go-deadlock's locks in place of the mutexes too.
+func TestDeadlockI3ScriptsAreSilent(t *testing.T) {
+	inventory.Run(t, inventory.LaneDeadlock, "I3/scripts-are-silent-when-watched", func(t *testing.T) (runs int) {
+		for _, k := range conform.Scripts() {
+			t.Run(k.Name, func(t *testing.T) {
+				if k.Timed { // in a bubble hours pass
+					runs++
+					synctest.Test(t, func(t *testing.T) { watched(t, k, deadlock.Runs(1), deadlock.Patience(24*time.Hour)) })
+					return
+				}
+				runs += watched(t, k, deadlock.Runs(10))
+			})
+		}
+		return runs
+	})
+}
+
+func watched(t *testing.T, k conform.Script, opts ...deadlock.Option) int {
+	t.Helper()
+	return deadlock.Workload(func(w *deadlock.Run) {
+		d := differ(conform.New(w.Scheduler(), func(what string, cond func() bool) {
+			for end := time.Now().Add(patience); !cond(); runtime.Gosched() {
+				w.Require(time.Now().Before(end), "await", "waited in vain until %s", what)
+			}
+		}).Execute(k), k.Want)
+		w.Require(d == "", "said", "%s", d)
+	}, opts...)(t)
 }
 
 // silent are exported names of core/sched that no script has to use: they are for backends, for the simulator's checks of owners, and

@@ -1,0 +1,154 @@
+package deadlock
+
+import (
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/petermattis/goid"
+
+	"github.com/millrace-dev/millrace/core/sched"
+)
+
+// Monitor watches one execution of a program. It is a [sched.Backend].
+type Monitor struct {
+	seed   uint64
+	second bool          // go-deadlock's locks stand in
+	silent bool          // of the findings only those of go-deadlock count
+	ticks  atomic.Uint64 // decides with the seed who gives way
+	dead   chan struct{} // closed with the first finding after which the program cannot go on
+	opined chan struct{} // one is put in when go-deadlock reported something
+
+	mu       sync.Mutex // guards the rest, and every task and object
+	tasks    map[int64]*task
+	live     []*task // in order of their start
+	started  int
+	objects  []*object
+	running  int // tasks that do not wait
+	timers   int // armed, or firing
+	draws    uint64
+	order    graph
+	findings []Finding
+	over     bool          // dead is closed
+	idle     chan struct{} // closed when the last task has ended; nil from then on
+}
+
+// NewMonitor returns a monitor of a program that has not begun. The seed draws where its tasks give way to others.
+func NewMonitor(seed uint64) *Monitor {
+	return &Monitor{
+		seed: seed, dead: make(chan struct{}), opined: make(chan struct{}, 1), idle: make(chan struct{}),
+		tasks: map[int64]*task{}, order: newGraph(),
+	}
+}
+
+// Scheduler returns the scheduler whose primitives this monitor watches.
+func (m *Monitor) Scheduler() sched.Scheduler { return sched.With(m) }
+
+// Dead is closed when the program cannot go on.
+func (m *Monitor) Dead() <-chan struct{} { return m.dead }
+
+// Findings returns what was found so far, in order.
+func (m *Monitor) Findings() []Finding {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.findings)
+}
+
+// begin registers a task before its goroutine exists, so that there is no moment in which nobody seems to be left.
+func (m *Monitor) begin(name string) *task {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.add(name)
+}
+
+func (m *Monitor) add(name string) *task {
+	m.started++
+	t := &task{id: m.started, name: name}
+	m.live = append(m.live, t)
+	m.running++
+	return t
+}
+
+// run is the goroutine of a task.
+func (m *Monitor) run(t *task, f func()) {
+	gid := goid.Get()
+	m.mu.Lock()
+	m.tasks[gid] = t
+	m.mu.Unlock()
+	defer m.end(gid, t)
+	defer func() {
+		if p := recover(); p != nil {
+			m.panicked(t, p)
+		}
+	}()
+	f()
+}
+
+func (m *Monitor) end(gid int64, t *task) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.unblock(t)
+	delete(m.tasks, gid)
+	m.live = slices.DeleteFunc(m.live, func(x *task) bool { return x == t })
+	for _, o := range t.counted {
+		o.counted = slices.DeleteFunc(o.counted, func(x *task) bool { return x == t })
+	}
+	m.running--
+	m.rest()
+}
+
+// current returns the task of the calling goroutine. One that nobody announced is a library's. The guard is held.
+func (m *Monitor) current() *task {
+	gid := goid.Get()
+	t := m.tasks[gid]
+	if t == nil {
+		t = m.add("goroutine of a library")
+		t.foreign = true
+		m.tasks[gid] = t
+	}
+	m.unblock(t)
+	return t
+}
+
+// enter takes the guard for an operation of the current task. When the program is dead it does not return, unless the task is
+// on its way out already: its deferred calls free what others may still wait for.
+func (m *Monitor) enter() *task {
+	m.mu.Lock()
+	t := m.current()
+	if m.over && !t.foreign && !t.leaving {
+		m.leave(t)
+	}
+	return t
+}
+
+// leave ends the current task. The guard is held, and is free when its deferred calls run.
+func (m *Monitor) leave(t *task) {
+	m.unblock(t)
+	t.leaving = true
+	m.mu.Unlock()
+	runtime.Goexit()
+}
+
+func (m *Monitor) unblock(t *task) {
+	if !t.blocked {
+		return
+	}
+	t.blocked = false
+	m.running++
+	for _, a := range t.arms {
+		if a.H != nil && a.H.Kind == sched.KindRWMutex && a.Op == sched.OpLock {
+			m.of(a.H).writers--
+		}
+	}
+}
+
+func (m *Monitor) of(h *sched.Hook) *object { return m.objects[h.ID] }
+
+// giveWay lets others go on, here and there.
+func (m *Monitor) giveWay() {
+	x := (m.ticks.Add(1) + m.seed<<32) * 0x9E3779B97F4A7C15
+	if x>>61 == 0 {
+		runtime.Gosched()
+	}
+}
