@@ -18,10 +18,11 @@ type batch struct {
 
 // candidate is a successor with the action that led to it.
 type candidate struct {
-	vals   []value.Value
-	late   []value.Pending // what vals holds that is not made
-	fp     uint64
-	action int
+	vals    []value.Value   // of the variables that changed
+	late    []value.Pending // what vals holds that is not made
+	changed eval.Vars
+	fp      uint64
+	action  int
 }
 
 // batched reports whether all that a successor needs is a look at the table: nothing else is asked of the step to it.
@@ -43,16 +44,19 @@ func newBatch(vars int) batch {
 
 func (b *batch) full() bool { return b.n == len(b.list) }
 
-func (b *batch) add(c *eval.Ctx, fp uint64) {
+func (b *batch) add(c *eval.Ctx, fp uint64, changed eval.Vars) {
 	k := &b.list[b.n]
 	for i, v := range c.Next {
+		if !changed.Has(i) {
+			continue
+		}
 		if p, ok := v.(*value.Pending); ok {
 			k.late[i] = *p
 			v = &k.late[i]
 		}
 		k.vals[i] = v
 	}
-	k.fp, k.action = fp, c.Action
+	k.fp, k.action, k.changed = fp, c.Action, changed
 	b.n++
 }
 
@@ -66,7 +70,7 @@ func (w *worker) settle() bool {
 	for i := range list {
 		k := &list[i]
 		id, fresh := w.s.table.insert(k.fp, w.cur.id)
-		if fresh && (!w.found(k.vals, k.action, id, true) || w.err != nil) {
+		if fresh && (!w.found(k.vals, k.changed, k.action, id, true) || w.err != nil) {
 			return false
 		}
 	}

@@ -105,13 +105,14 @@ func (p *spill) peek(blk packed) ([]node, error) {
 		}
 	}
 	out := make([]node, blk.n)
+	all := make([]value.Value, blk.n*p.nvars)
 	for i := range out {
 		id, k := binary.Uvarint(b)
 		if k <= 0 {
 			return nil, errors.New("block of the frontier is damaged")
 		}
 		b = b[k:]
-		vals := make([]value.Value, p.nvars)
+		vals := all[i*p.nvars : (i+1)*p.nvars : (i+1)*p.nvars]
 		var err error
 		for j := range vals {
 			if vals[j], b, err = p.codec.Read(b); err != nil {

@@ -33,20 +33,6 @@ func (s *search) smallest(h uint64, vals []value.Value) uint64 {
 	return h
 }
 
-// hashStep is the hash of next, which follows a state whose values are cur with the hashes mixed: only
-// the variables that changed are hashed.
-func hashStep(cur, next []value.Value, mixed []uint64) uint64 {
-	var h uint64
-	for i, v := range next {
-		if v == cur[i] {
-			h += mixed[i]
-		} else {
-			h += mixVar(i, v.Hash())
-		}
-	}
-	return h
-}
-
 func hashState(vals []value.Value) uint64 {
 	var h uint64
 	for i, v := range vals {

@@ -28,6 +28,8 @@ type worker struct {
 	rec       *recorder
 	emit      func(c *eval.Ctx) bool
 	batch     batch
+	slab      []value.Value // memory for states to come
+	slabs     int           // how many states the last one had room for
 }
 
 func (s *search) newWorker(i int) *worker {
@@ -169,18 +171,16 @@ func (w *worker) successor(c *eval.Ctx) bool {
 	w.generated++
 	w.succ++
 	w.taken[c.Action+1]++
-	for _, v := range c.Next {
-		if v == nil {
-			_, ok := w.complete(c.Next)
-			return !ok
-		}
+	raw, changed, ok := w.hashStep(c)
+	if !ok {
+		_, ok := w.complete(c.Next)
+		return !ok
 	}
-	raw := w.rawHash(c)
 	if w.s.repeats && w.repeated(raw) {
 		return false
 	}
 	if w.batch.list != nil {
-		w.batch.add(c, w.orbits.least(c, raw))
+		w.batch.add(c, w.orbits.least(c, raw), changed)
 		return w.batch.full() && !w.settle()
 	}
 	in := w.stepInModel(c)
@@ -199,7 +199,7 @@ func (w *worker) successor(c *eval.Ctx) bool {
 		id, fresh = s.table.insert(fp, w.cur.id)
 	}
 	if fresh {
-		if !w.found(c.Next, c.Action, id, in) {
+		if !w.found(c.Next, changed, c.Action, id, in) {
 			return true
 		}
 	}
@@ -216,17 +216,23 @@ func (w *worker) successor(c *eval.Ctx) bool {
 }
 
 // found checks a new state, and keeps it when it is one of the model. It reports false when an invariant fails.
-func (w *worker) found(next []value.Value, action int, id uint32, in bool) bool {
-	vals := append(make([]value.Value, 0, len(next)), next...)
-	for i, v := range vals {
-		if p, ok := v.(*value.Pending); ok {
-			vals[i] = p.Make()
+// Next has the values of the variables that changed.
+func (w *worker) found(next []value.Value, changed eval.Vars, action int, id uint32, in bool) bool {
+	vals := w.room(len(next))
+	copy(vals, w.cur.vals)
+	for i, v := range next {
+		if !changed.Has(i) {
+			continue
 		}
+		if p, ok := v.(*value.Pending); ok {
+			v = w.s.spill.codec.Make(p)
+		}
+		vals[i] = v
 	}
 	w.fresh[action+1]++
 	w.side.Level = w.s.level + 1
 	w.side.Action = action
-	if !w.invariants(vals, id, w.cur.id, w.s.m.invariants, changed(w.cur.vals, vals)) {
+	if !w.invariants(vals, id, w.cur.id, w.s.m.invariants, changed) {
 		return false
 	}
 	if in {
@@ -235,8 +241,23 @@ func (w *worker) found(next []value.Value, action int, id uint32, in bool) bool 
 	return true
 }
 
-// rawHash hashes the values of the next state of c, whatever the view and the symmetry.
-func (w *worker) rawHash(c *eval.Ctx) uint64 {
+// maxRoom is the number of states whose values are allocated together.
+const maxRoom = 256
+
+// room returns memory for the values of a state.
+func (w *worker) room(n int) []value.Value {
+	if len(w.slab) < n {
+		w.slabs = min(2*w.slabs+1, maxRoom)
+		w.slab = make([]value.Value, w.slabs*n)
+	}
+	vals := w.slab[:n:n]
+	w.slab = w.slab[n:]
+	return vals
+}
+
+// hashStep hashes the values of the next state of c, whatever the view and the symmetry: those that are not the values of
+// the state being expanded, which are the variables that changed. It reports false when a variable has no value.
+func (w *worker) hashStep(c *eval.Ctx) (h uint64, changed eval.Vars, ok bool) {
 	if !w.mixedCur {
 		for i, v := range w.cur.vals {
 			w.mixed[i] = mixVar(i, v.Hash())
@@ -245,7 +266,19 @@ func (w *worker) rawHash(c *eval.Ctx) uint64 {
 		w.seen = w.seen[:0]
 		w.orbits.forget()
 	}
-	return hashStep(w.cur.vals, c.Next, w.mixed)
+	cur := w.cur.vals
+	for i, v := range c.Next {
+		switch {
+		case v == nil:
+			return 0, 0, false
+		case value.Same(v, cur[i]):
+			h += w.mixed[i]
+		default:
+			h += mixVar(i, v.Hash())
+			changed |= eval.VarSet(i)
+		}
+	}
+	return h, changed, true
 }
 
 // maxSeen bounds how many successors of a state are remembered while it is expanded.

@@ -170,6 +170,9 @@ const AllVars = ^Vars(0)
 // VarSet returns the set of the variable with the index i.
 func VarSet(i int) Vars { return 1 << min(i, 63) }
 
+// Has reports whether the variable with the index i is in the set.
+func (v Vars) Has(i int) bool { return v&VarSet(i) != 0 }
+
 func (n node) closed() bool { return n.free == noFree }
 
 // under merges what is known of a part into the whole.

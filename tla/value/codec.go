@@ -127,6 +127,14 @@ func (c *Codec) word(v Value, h uint64, word *uint32, parts []Value) uint32 {
 	return c.words.number(v, h, word, parts)
 }
 
+// Make returns the value of p: a word of the dictionary, if it is one.
+func (c *Codec) Make(p *Pending) Value {
+	if v := c.words.pending(p); v != nil {
+		return v
+	}
+	return p.Make()
+}
+
 func (c *Codec) appendFcn(b []byte, x *Fcn) ([]byte, error) {
 	if x.Dom == nil {
 		return c.appendList(append(b, tagSeq), x.Vals)

@@ -18,7 +18,7 @@ const (
 // the number counts only if the dictionary holds that very value under it.
 type dictionary struct {
 	vals  atomic.Pointer[[maxWords + 1]Value]
-	index atomic.Pointer[[2 * maxWords]atomic.Uint32]
+	index atomic.Pointer[[2 * maxWords]atomic.Uint64] // the upper half of the hash, and the number
 	mu    sync.Mutex
 	n     atomic.Uint32 // numbers up to it are readable
 	full  atomic.Bool
@@ -56,18 +56,31 @@ func (d *dictionary) number(v Value, h uint64, word *uint32, parts []Value) uint
 }
 
 func (d *dictionary) lookup(v Value, h uint64) uint32 {
+	n, _ := d.search(h, func(w Value) bool { return w.Hash() == h && sameKind(v, w) && Equal(v, w) })
+	return n
+}
+
+// pending returns the word that is the value that p would make, or nil.
+func (d *dictionary) pending(p *Pending) Value {
+	h := p.Hash()
+	_, w := d.search(h, func(w Value) bool { return w.Hash() == h && p.is(w) })
+	return w
+}
+
+// search looks among the words whose hash may be h for one that is what is looked for.
+func (d *dictionary) search(h uint64, is func(Value) bool) (uint32, Value) {
 	index := d.index.Load()
 	if index == nil {
-		return 0
+		return 0, nil
 	}
 	vals := d.vals.Load()
 	for i := h % uint64(len(index)); ; i = (i + 1) % uint64(len(index)) {
-		n := index[i].Load()
-		if n == 0 {
-			return 0
+		e := index[i].Load()
+		if e == 0 {
+			return 0, nil
 		}
-		if w := vals[n]; w.Hash() == h && sameKind(v, w) && Equal(v, w) {
-			return n
+		if n := uint32(e); e>>32 == h>>32 && is(vals[n]) {
+			return n, vals[n]
 		}
 	}
 }
@@ -82,7 +95,7 @@ func (d *dictionary) add(v Value, h uint64, parts []Value) uint32 {
 	defer d.mu.Unlock()
 	if d.index.Load() == nil {
 		d.vals.Store(new([maxWords + 1]Value))
-		d.index.Store(new([2 * maxWords]atomic.Uint32))
+		d.index.Store(new([2 * maxWords]atomic.Uint64))
 	}
 	if n := d.lookup(v, h); n > 0 {
 		return n
@@ -99,7 +112,7 @@ func (d *dictionary) add(v Value, h uint64, parts []Value) uint32 {
 	for index[i].Load() != 0 {
 		i = (i + 1) % uint64(len(index))
 	}
-	index[i].Store(n)
+	index[i].Store(h>>32<<32 | uint64(n))
 	return n
 }
 

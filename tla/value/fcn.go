@@ -1,6 +1,7 @@
 package value
 
 import (
+	"math"
 	"sort"
 	"strings"
 )
@@ -11,6 +12,8 @@ type Domain struct {
 	atoms bool // every key is an *Atom
 	run   bool // the keys are the integers from lo on without a gap
 	lo    Int
+	at    []int16 // positions of atoms, by their numbers from first on; -1 for others
+	first uint32
 	set   *Elems
 }
 
@@ -34,10 +37,33 @@ func (s *Elems) domain() *Domain {
 		}
 		d.run = d.run && ok && n == d.lo+Int(i)
 	}
+	if d.atoms {
+		d.number()
+	}
 	s.Hash()
 	s.dom.Store(d)
 	return d
 }
+
+// number lists the positions of the keys, which are atoms, if their numbers are not far apart.
+func (d *Domain) number() {
+	lo, hi := d.Keys[0].(*Atom).index, uint32(0)
+	for _, k := range d.Keys {
+		lo, hi = min(lo, k.(*Atom).index), max(hi, k.(*Atom).index)
+	}
+	if n := int(hi-lo) + 1; n <= maxSpread+4*len(d.Keys) && len(d.Keys) <= math.MaxInt16 {
+		d.first, d.at = lo, make([]int16, n)
+		for i := range d.at {
+			d.at[i] = -1
+		}
+		for i, k := range d.Keys {
+			d.at[k.(*Atom).index-lo] = int16(i)
+		}
+	}
+}
+
+// maxSpread is how many numbers the atoms of a small domain may be apart to be listed by number.
+const maxSpread = 64
 
 // Index returns the position of k, or -1.
 func (d *Domain) Index(k Value) int {
@@ -46,11 +72,9 @@ func (d *Domain) Index(k Value) int {
 		if !ok {
 			return -1
 		}
-		if len(d.Keys) <= 8 {
-			for i, x := range d.Keys {
-				if x.(*Atom) == a {
-					return i
-				}
+		if d.at != nil {
+			if i := a.index - d.first; uint64(i) < uint64(len(d.at)) {
+				return int(d.at[i])
 			}
 			return -1
 		}
@@ -265,18 +289,27 @@ func equalFcn(x, y *Fcn) bool {
 	if len(x.Vals) != len(y.Vals) || x.hashed && y.hashed && x.sum != y.sum {
 		return false
 	}
-	if x.Dom != y.Dom {
-		if (x.Dom == nil) != (y.Dom == nil) {
-			return false
-		}
-		for i, k := range x.Dom.Keys {
-			if !sameKind(k, y.Dom.Keys[i]) || !Equal(k, y.Dom.Keys[i]) {
-				return false
-			}
-		}
+	if !sameDomain(x, y) {
+		return false
 	}
 	for i, v := range x.Vals {
-		if !Equal(v, y.Vals[i]) {
+		if !Same(v, y.Vals[i]) && !Equal(v, y.Vals[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// sameDomain compares the domains of functions with as many values.
+func sameDomain(x, y *Fcn) bool {
+	if x.Dom == y.Dom {
+		return true
+	}
+	if x.Dom == nil || y.Dom == nil {
+		return false
+	}
+	for i, k := range x.Dom.Keys {
+		if !identical(k, y.Dom.Keys[i]) {
 			return false
 		}
 	}

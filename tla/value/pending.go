@@ -52,6 +52,42 @@ func (p *Pending) Make() Value {
 	return p.s.insert(p.v)
 }
 
+// is reports whether v is the value that would be made; its hash is the same.
+func (p *Pending) is(v Value) bool {
+	if p.f != nil {
+		g, ok := v.(*Fcn)
+		return ok && len(g.Vals) == len(p.f.Vals) && sameDomain(p.f, g) && sameExcept(p.f.Vals, g.Vals, p.i) && identical(p.v, g.Vals[p.i])
+	}
+	t, ok := v.(*Elems)
+	if !ok {
+		return false
+	}
+	more, fewer := t.E, p.s.E
+	if p.less {
+		more, fewer = fewer, more
+	}
+	if len(more) != len(fewer)+1 {
+		return false
+	}
+	i := 0
+	for i < len(fewer) && identical(more[i], fewer[i]) {
+		i++
+	}
+	return identical(more[i], p.v) && sameExcept(more[i+1:], fewer[i:], -1)
+}
+
+// sameExcept reports whether two lists of one length agree except at i.
+func sameExcept(x, y []Value, i int) bool {
+	for j, v := range x {
+		if j != i && !identical(v, y[j]) {
+			return false
+		}
+	}
+	return true
+}
+
+func identical(a, b Value) bool { return Same(a, b) || sameKind(a, b) && Equal(a, b) }
+
 // Hash implements Value: the hash of the value that would be made.
 func (p *Pending) Hash() uint64 {
 	if p.f != nil {

@@ -426,6 +426,11 @@ func Subset(x, y Set) bool {
 	if p, ok := symbolic(y).(*Powerset); ok {
 		return x.Each(p.Contains)
 	}
+	if a, ok := x.(*Elems); ok {
+		if b, ok := y.(*Elems); ok {
+			return a.within(b)
+		}
+	}
 	if x.Len() < 0 {
 		if p, ok := x.(*Infinite); ok {
 			if q, ok := y.(*Infinite); ok {
@@ -435,4 +440,21 @@ func Subset(x, y Set) bool {
 		Fail("cannot list the elements of the infinite set %s", Describe(x))
 	}
 	return x.Each(y.Contains)
+}
+
+// within reports s ⊆ t. Mostly the elements are the same objects, in the same order.
+func (s *Elems) within(t *Elems) bool {
+	rest := t.E
+	for _, v := range s.E {
+		i := 0
+		for i < len(rest) && !Same(rest[i], v) {
+			i++
+		}
+		if i < len(rest) {
+			rest = rest[i+1:]
+		} else if !t.Contains(v) {
+			return false
+		}
+	}
+	return true
 }

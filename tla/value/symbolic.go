@@ -264,14 +264,16 @@ func (s *Functions) Contains(v Value) bool {
 	if n < 0 || n != len(f.Vals) {
 		return false
 	}
-	i := 0
-	same := s.Dom.Each(func(k Value) bool {
-		x := f.Key(i)
-		i++
-		return sameKind(k, x) && Equal(k, x)
-	})
-	if !same {
-		return false
+	if e, ok := s.Dom.(*Elems); !ok || f.Dom == nil || f.Dom.set != e {
+		i := 0
+		same := s.Dom.Each(func(k Value) bool {
+			x := f.Key(i)
+			i++
+			return identical(k, x)
+		})
+		if !same {
+			return false
+		}
 	}
 	for _, x := range f.Vals {
 		if !s.Rng.Contains(x) {
