@@ -43,14 +43,14 @@ type Engine struct {
 	sendOut    outbox.Send     // what does not go to other instances
 	fits       func(target string, payload []byte) error
 	settlement *settle.Registry
-	roles      roles          // of a shared store
+	sweeping   *claim.Lease   // of a shared store: who runs the sweeper
 	sweeper    *claim.Sweeper // of a shared store: the claims of replicas that died
 	board      *task.Board
 	box        *mail.Box
 
 	// work joins the lanes' loops; around joins the timers and the sender, which bring work.
 	work, around *sched.Scope
-	// leases joins the leases of roles, which end after what works under them.
+	// leases joins the lease of the role, which ends after what works under it.
 	leases *sched.Scope
 }
 
@@ -85,14 +85,16 @@ func New(s sched.Scheduler, scope *sched.Scope, o Options, p Parts) (*Engine, er
 		return nil, fmt.Errorf("start engine: %w", err)
 	}
 	e.work, e.around = scope.Child("engine lanes"), scope.Child("engine timers and outbox")
-	e.leases = scope.Child("engine roles")
+	e.leases = scope.Child("engine role")
 	e.router.Start(e.work)
-	e.startRoles(e.leases)
+	if e.sweeping != nil {
+		s.Go(e.leases, "lease of "+roleSweep, func() { e.sweeping.Run(e.leases) })
+	}
 	e.timers.Start(e.around)
 	e.outbox.Start(e.around)
 	e.box.Start(e.around)
 	if e.sweeper != nil {
-		s.Go(e.around, "claim sweeper", func() { e.sweeper.Run(e.around, func() bool { return e.roles.held(roleSweep) }) })
+		s.Go(e.around, "claim sweeper", func() { e.sweeper.Run(e.around, e.sweeping.Held) })
 	}
 	s.Go(e.around, "deployments", func() { e.keepDeployments(e.around) })
 	return e, nil
@@ -126,15 +128,15 @@ func (e *Engine) makeOwners(scope *sched.Scope, p Parts) error {
 	timers := e.options.Timers
 	timers.Lanes = e.options.Lanes
 	owner := func(id store.InstanceID) int { return e.router.Owner(string(id)) }
-	if e.timers, err = timer.New(e.s, timers, dueTimers{p.Store, &e.roles}, owner, e.fire); err != nil {
+	if e.timers, err = timer.New(e.s, timers, dueTimers{e}, owner, e.fire); err != nil {
 		return err
 	}
 	if e.box, err = mail.New(e.s, e.options.Mail, p.Store, e.bring); err != nil {
 		return err
 	}
 	e.horizon = outbox.NewHorizon(e.s, p.Store)
-	e.outbox, err = outbox.New(e.s, e.options.Outbox, emissions{p.Store, &e.roles}, e.sendHeld)
-	return errors.Join(err, e.makeRoles(incarnation))
+	e.outbox, err = outbox.New(e.s, e.options.Outbox, emissions{p.Store, e}, e.sendHeld)
+	return errors.Join(err, e.makeRole(incarnation))
 }
 
 // always is longer ago than any claim was taken, counted from a clock that may be behind the store's.
@@ -144,6 +146,7 @@ const always = 100 * 365 * 24 * time.Hour
 // they were not settled, and every task has ended when it returns. It waits for handlers and for the store.
 func (e *Engine) Close() {
 	e.around.Close()
+	e.giveBack()
 	e.leases.Close()
 	e.router.Close()
 	e.work.Join()

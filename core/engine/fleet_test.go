@@ -3,6 +3,7 @@ package engine_test
 import (
 	"encoding/json"
 	"errors"
+	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -55,10 +56,11 @@ func newFleet(x *outside, poll time.Duration) *fleet {
 	f := &fleet{outside: x, net: network.New(x.World), outer: sched.NewWaitGroup(x.Scheduler(), "clients"), options: engine.Options{
 		Shared: true, Lanes: 1 + x.Choose("lanes", 8), Queue: 1 + x.Choose("queue", 3), SettlePoll: poll, TaskPoll: poll,
 		Sweep: claim.SweepOptions{Age: sweepAge, Poll: sweepAge / 5},
-		Role:  claim.LeaseOptions{TTL: sweepAge / 2},
-		// What another replica than the holder of the role has left is found by looking, and clients wait for it.
+		Role:  claim.LeaseOptions{TTL: sweepAge / 2}, Hold: sweepAge / 2,
+		// What another replica has left is found by looking, and clients wait for it.
 		Timers: timer.Options{Poll: min(poll, 2*time.Second)}, Outbox: outbox.Options{Poll: min(poll, 2*time.Second), Workers: 2}, Mail: mail.Options{Poll: poll},
 	}}
+	x.lossy = x.Choose("reservations", 2) == 1
 	for i := range 1 + x.Choose("replicas", 4) {
 		r := &replica{f: f, name: "r" + strconv.Itoa(i)}
 		f.replicas = append(f.replicas, r)
@@ -307,12 +309,23 @@ func (f *fleet) ended() {
 	}
 }
 
-// offering is the store of a fleet as its engines use it for tasks. Nothing keeps replicas apart here, so that they meet at every offer: a
-// reservation may always be lost.
-type offering struct{ *step.Store }
+// lossy is a store that loses every reservation at once, so that replicas meet at every timer and every emission.
+type lossy struct{ *step.Store }
 
-// Reserve implements store.Reserver.
-func (o offering) Reserve(scope *sched.Scope, space, until string, _ time.Duration, limit int) ([]store.Row, store.Ticket, error) {
-	rows, ticket, err := o.Rows(scope, space, "", limit)
-	return slices.DeleteFunc(rows, func(r store.Row) bool { return r.Key > until }), ticket, err
+// ReserveTimers implements store.Reserver.
+func (l lossy) ReserveTimers(scope *sched.Scope, _ string, after store.Timer, until time.Time, _ time.Duration, limit int) ([]store.Timer, store.Ticket, error) {
+	return l.Timers(scope, after, until, limit)
+}
+
+// ReserveEmissions implements store.Reserver.
+func (l lossy) ReserveEmissions(scope *sched.Scope, _ string, after store.InstanceID, _ time.Duration, limit int) ([]store.Emission, store.Ticket, error) {
+	return l.Emissions(scope, store.Emission{Instance: after, Sequence: math.MaxUint64}, limit)
+}
+
+// shared is the store as an engine has it.
+func (x *outside) shared() store.Store {
+	if x.lossy {
+		return lossy{x.st}
+	}
+	return x.st
 }

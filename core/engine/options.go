@@ -79,8 +79,11 @@ type Options struct {
 	Shared bool
 	// Sweep says when the claims of a replica that fell silent are freed. With Shared only.
 	Sweep claim.SweepOptions
-	// Role says how the roles of replicas move. With Shared only; Taken is set by the engine.
+	// Role says how the role of who sweeps moves. With Shared only.
 	Role claim.LeaseOptions
+	// Hold is how long due timers and emissions are reserved for this replica; a replica that died keeps them for so long. With Shared
+	// only. 1 ms … 1 h. Default 10 s.
+	Hold time.Duration
 	// Lanes and Queue are those of lane.Options. The default is one lane.
 	Lanes, Queue int
 	// Attempts is how often a delivery that bounces, on a claim or on a wait that moved, is tried before it is given
@@ -149,6 +152,7 @@ func (o Options) Validate() error {
 	}
 	r.Span("TaskPoll", o.TaskPoll, time.Minute)
 	r.Span("Follow", o.Follow, time.Hour)
+	r.Span("Hold", o.Hold, time.Hour)
 	r.Span("Retire", o.Retire, time.Hour)
 	if o.Journal < 0 || o.Journal > 87_600*time.Hour {
 		faults = append(faults, fmt.Errorf("engine option Journal: %v is not in 0 … 87600h", o.Journal))
@@ -174,6 +178,7 @@ func (o Options) withDefaults() Options {
 	option.Default(&o.MessageTTL, time.Minute)
 	option.Default(&o.TaskPoll, time.Second)
 	option.Default(&o.Follow, 2*time.Second)
+	option.Default(&o.Hold, 10*time.Second)
 	if o.Changed == nil {
 		o.Changed = func() {}
 	}

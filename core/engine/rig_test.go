@@ -66,6 +66,7 @@ type outside struct {
 	*sim.World
 	flows  []*flow.Definition
 	st     *step.Store
+	lossy  bool // reservations keep nobody apart
 	engine *memory.Engine
 	begun  time.Time
 
@@ -88,7 +89,7 @@ func (x *outside) node(scope *sched.Scope, o engine.Options) *engine.Engine {
 	for {
 		var err error
 		e, err = engine.New(x.Scheduler(), scope, o, engine.Parts{
-			Store:    offering{x.st},
+			Store:    x.shared(),
 			Package:  x.deployment("d1"),
 			Compile:  func(id string, _ []byte) (engine.Package, error) { return x.deployment(id), nil },
 			Handlers: map[string]engine.Handler{"add": x.add, "work": x.work},

@@ -100,8 +100,8 @@ const holdOffer = time.Second
 
 // lockTasks locks tasks of one type. Who is busy, was faster or is gone is passed over.
 func (e *Engine) lockTasks(scope *sched.Scope, f Fetch, name string, tasks *[]Task) error {
-	if shared, shares := e.store.(store.Reserver); shares && e.options.Shared {
-		return e.lockReserved(scope, shared, f, name, tasks)
+	if e.options.Shared {
+		return e.lockReserved(scope, f, name, tasks)
 	}
 	const page = 100
 	space, after := taskSpace(name), ""
@@ -132,12 +132,12 @@ func (e *Engine) lockTasks(scope *sched.Scope, f Fetch, name string, tasks *[]Ta
 
 // lockReserved is lockTasks among replicas: each tries offers of its own, as many as are wanted, so that none is tried in vain because
 // another replica has just locked it.
-func (e *Engine) lockReserved(scope *sched.Scope, shared store.Reserver, f Fetch, name string, tasks *[]Task) error {
+func (e *Engine) lockReserved(scope *sched.Scope, f Fetch, name string, tasks *[]Task) error {
 	const rounds = 100
 	first, until := "", taskKey(e.s.Now().Add(1), "", 0) // behind what is offered now
 	for n := 0; n < rounds && len(*tasks) < f.Max; n++ {
 		limit := f.Max - len(*tasks)
-		rows, _, err := shared.Reserve(scope, taskSpace(name), until, holdOffer, limit)
+		rows, _, err := e.store.Reserve(scope, taskSpace(name), until, holdOffer, limit)
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrStore, err)
 		}

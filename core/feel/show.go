@@ -15,6 +15,13 @@ type valuePrinter struct {
 	literals bool
 }
 
+// Literal returns v as an expression that has this value, for another engine to compare. Functions have none.
+func Literal(v Value) string {
+	p := valuePrinter{max: MaxPrinted, literals: true}
+	p.endpoint(v)
+	return p.b.String()
+}
+
 func printValue(v Value) string {
 	text, cut := showValue(v, MaxPrinted)
 	return text + pick(cut, "…", "")

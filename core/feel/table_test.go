@@ -95,9 +95,7 @@ func outcome(t *testing.T, source string, scope Scope) string {
 	if v.Kind() == KindFunction {
 		return " => " + v.String()
 	}
-	p := valuePrinter{max: MaxPrinted, literals: true}
-	p.endpoint(v)
-	return " => " + p.b.String()
+	return " => " + Literal(v)
 }
 
 // testOptions has a fixed clock and one zone, 2.5 hours east of Greenwich.

@@ -73,6 +73,7 @@ func (n *Node) startFlows() error {
 		},
 		Replica: n.opts.Replica, Shared: n.shared != nil,
 		Sweep: claim.SweepOptions{Age: n.opts.Shared.claimTimeout()}, Role: claim.LeaseOptions{TTL: n.opts.Shared.claimTimeout() / 3},
+		Hold:      n.opts.Shared.claimTimeout() / 3,
 		Failpoint: n.opts.Failpoint,
 		Dropped:   func(message, key string) { n.log.Warn("thrown message met nobody", "message", message, "key", key) },
 	}

@@ -116,6 +116,18 @@ func ValidateScan(limit int) error {
 	return faults.join("listing")
 }
 
+// ValidateReserve refuses a reservation for nobody, for no time or without a bound.
+func ValidateReserve(by string, hold time.Duration, limit int) error {
+	var faults faults
+	faults.name("by", by)
+	faults.when(hold <= 0 || hold > MaxHold, "hold: %v is not above 0 and at most %v", hold, MaxHold)
+	faults.when(limit < 1 || limit > MaxScan, "limit: %d is not in 1..%d", limit, MaxScan)
+	return faults.join("reservation")
+}
+
+// MaxHold is the longest time of a reservation.
+const MaxHold = 24 * time.Hour
+
 // ValidateName refuses a name that no row can have.
 func ValidateName(what, name string) error {
 	var faults faults

@@ -17,6 +17,7 @@ type Store interface {
 	Steps
 	Reads
 	Outbox
+	Reserver
 	Spaces
 
 	// Incarnate returns a number that no other call returns, in this life of the store or any other, and that is
@@ -147,13 +148,24 @@ type Spaces interface {
 	Expire(scope *sched.Scope, space string, now time.Time, limit int) (int, Ticket, error)
 }
 
-// Reserver is implemented by stores that replicas share.
+// Reserver is the part of a store that keeps replicas apart. A reservation keeps replicas from working on the same rows and is no right to
+// them: a crash of the store may lose it, it ends with its time whatever became of its holder, and what a row stands for is decided by
+// the claim of its instance. Reserving never waits for anybody: a row that somebody is writing is left out.
 type Reserver interface {
 	// Reserve returns rows of a space by key, up to the key until, that nobody has reserved, at most limit, and reserves each for a time:
-	// until it is over no other call returns the row. A reservation keeps replicas from trying the same rows and is no right to them: a
-	// crash of the store may lose it, it ends with its holder's time whatever became of the holder, and what a row stands for is decided by
-	// the claim of its instance. It never waits for another one: a row that somebody is writing is left out.
+	// until it is over no other call returns the row.
 	Reserve(scope *sched.Scope, space, until string, hold time.Duration, limit int) ([]Row, Ticket, error)
+
+	// ReserveTimers lists what Timers lists, without what a replica other than by has reserved, and reserves it for by: for hold, by the
+	// store's clock, or what is left of it but at least half. A reservation goes with its row.
+	ReserveTimers(scope *sched.Scope, by string, after Timer, until time.Time, hold time.Duration, limit int) ([]Timer, Ticket, error)
+
+	// ReserveEmissions does the same with the outbox rows of instances behind one, and returns the first rows of their list. What is
+	// reserved is the first row of an instance, and with it those behind: an instance is with one replica at a time.
+	ReserveEmissions(scope *sched.Scope, by string, after InstanceID, hold time.Duration, limit int) ([]Emission, Ticket, error)
+
+	// GiveBack ends the reservations of timers that are due and of emissions that by has.
+	GiveBack(scope *sched.Scope, by string) error
 }
 
 // InboxSpace is the space whose rows are the receipts of the inbox. Only Expire accepts it.

@@ -147,6 +147,9 @@ type Emission struct {
 	Sequence uint64
 	Target   string // relay or channel name
 	Payload  []byte
+
+	// Until is when the reservation of who has it ends, by its own clock; zero without one. The store neither keeps nor returns it.
+	Until time.Time
 }
 
 // Row is one small row in a named space: a deduplicator's key, a file's committed length.

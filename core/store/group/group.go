@@ -3,8 +3,6 @@ package group
 import (
 	"errors"
 	"fmt"
-	"slices"
-	"time"
 
 	"github.com/millrace-dev/millrace/core/sched"
 	"github.com/millrace-dev/millrace/core/store"
@@ -110,15 +108,6 @@ func New(s sched.Scheduler, scope *sched.Scope, o Options, st store.Store) (*Sto
 
 // Stop refuses later commits and answers those that wait. No commit may be under way.
 func (g *Store) Stop() { g.closing.Close() }
-
-// Reserve implements [store.Reserver] by the store below. Where that is nobody else's, there is nobody to keep apart.
-func (g *Store) Reserve(scope *sched.Scope, space, until string, hold time.Duration, limit int) ([]store.Row, store.Ticket, error) {
-	if below, shares := g.Store.(store.Reserver); shares {
-		return below.Reserve(scope, space, until, hold, limit)
-	}
-	rows, ticket, err := g.Store.Rows(scope, space, "", limit)
-	return slices.DeleteFunc(rows, func(r store.Row) bool { return r.Key > until }), ticket, err
-}
 
 // Commit implements [store.Steps].
 func (g *Store) Commit(scope *sched.Scope, st *store.Step) (store.Ticket, error) {

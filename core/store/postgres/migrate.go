@@ -14,7 +14,7 @@ import (
 var tables string
 
 // migrations are the versions of the schema, from 1 on.
-func migrations() []string { return []string{tables, functions, expecting, reserving} }
+func migrations() []string { return []string{tables, functions, expecting, reserving, holding} }
 
 // migrate brings the schema to the version of this program. Replicas that start at once wait for each other. A schema of a
 // later version is refused with step.ErrFormat.

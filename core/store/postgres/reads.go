@@ -82,21 +82,30 @@ func (s *Store) Timers(scope *sched.Scope, after store.Timer, until time.Time, l
 	if err = store.ValidateScan(limit); err != nil {
 		return nil, durable, err
 	}
-	due := int64(-1 << 63) // before every moment
-	if after != (store.Timer{}) {
-		due = nanoseconds(after.Due)
-	}
 	err = s.read(scope, sqlTimers, func(r pgx.Rows) error {
-		var id []byte
-		var due, generation int64
-		err := r.Scan(&due, &id, &generation)
-		timers = append(timers, store.Timer{Due: moment(due), Instance: store.InstanceID(id), Generation: uint64(generation)})
+		timer, err := readTimer(r)
+		timers = append(timers, timer)
 		return err
-	}, due, name(after.Instance), number(after.Generation), until.UnixNano(), limit)
+	}, dueAfter(after), name(after.Instance), number(after.Generation), until.UnixNano(), limit)
 	if err != nil {
 		return nil, durable, fmt.Errorf("list timers: %w", err)
 	}
 	return timers, durable, nil
+}
+
+// dueAfter is where a listing behind a timer begins; behind none it is before every moment.
+func dueAfter(after store.Timer) int64 {
+	if after == (store.Timer{}) {
+		return -1 << 63
+	}
+	return nanoseconds(after.Due)
+}
+
+func readTimer(r pgx.Rows) (store.Timer, error) {
+	var id []byte
+	var due, generation int64
+	err := r.Scan(&due, &id, &generation)
+	return store.Timer{Due: moment(due), Instance: store.InstanceID(id), Generation: uint64(generation)}, err
 }
 
 const sqlEmissions = `
@@ -110,11 +119,7 @@ func (s *Store) Emissions(scope *sched.Scope, after store.Emission, limit int) (
 		return nil, durable, err
 	}
 	err = s.read(scope, sqlEmissions, func(r pgx.Rows) error {
-		var id, target []byte
-		var sequence int64
-		e := store.Emission{}
-		err := r.Scan(&id, &sequence, &target, &e.Payload)
-		e.Instance, e.Sequence, e.Target, e.Payload = store.InstanceID(id), uint64(sequence), string(target), bytes(e.Payload)
+		e, err := readEmission(r)
 		out = append(out, e)
 		return err
 	}, name(after.Instance), number(after.Sequence), limit)
@@ -122,6 +127,14 @@ func (s *Store) Emissions(scope *sched.Scope, after store.Emission, limit int) (
 		return nil, durable, fmt.Errorf("list emissions: %w", err)
 	}
 	return out, durable, nil
+}
+
+func readEmission(r pgx.Rows) (e store.Emission, err error) {
+	var id, target []byte
+	var sequence int64
+	err = r.Scan(&id, &sequence, &target, &e.Payload)
+	e.Instance, e.Sequence, e.Target, e.Payload = store.InstanceID(id), uint64(sequence), string(target), bytes(e.Payload)
+	return e, err
 }
 
 const sqlDelivered = `

@@ -194,3 +194,59 @@ const chargeFlow = `<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MO
     <endEvent id="end"/>
   </process>
 </definitions>`
+
+// Replicas that reserve timers and emissions at the same time, while they are removed, are never told of one row together, and all rows
+// are had by somebody.
+func TestTimersAndEmissionsOfTwoReplicasAreApart(t *testing.T) {
+	const instances, past = 40, 1_000_000_000
+	o := fresh()
+	replicas := []*postgres.Store{open2(t, o), open2(t, o)}
+	for i := range instances {
+		st := spawning(fmt.Sprintf("i%03d", i))
+		st.Open = []store.Wait{{Generation: 1, Due: time.Unix(0, past)}}
+		st.Outbox = []store.Emission{{Target: "r"}, {Target: "r"}}
+		_, err := replicas[0].Commit(nil, st)
+		ok(t, err)
+	}
+	var mu sync.Mutex
+	holders := map[string]int{}
+	had := func(by int, name string) {
+		mu.Lock()
+		defer mu.Unlock()
+		if before, held := holders[name]; held && before != by {
+			t.Errorf("%s was had by replica %d and by replica %d", name, before, by)
+		}
+		holders[name] = by
+	}
+	var all sync.WaitGroup
+	for i := range 4 {
+		all.Go(func() {
+			by, st := i%2, replicas[i%2]
+			for range 30 {
+				timers, _, err := st.ReserveTimers(nil, fmt.Sprint("r", by), store.Timer{}, time.Unix(1, past), time.Hour, 5)
+				if err != nil {
+					t.Error(err)
+				}
+				for _, x := range timers {
+					had(by, "timer of "+string(x.Instance))
+				}
+				rows, _, err := st.ReserveEmissions(nil, fmt.Sprint("r", by), "", time.Hour, 5)
+				if err != nil {
+					t.Error(err)
+				}
+				for _, x := range rows {
+					had(by, fmt.Sprint("emission of ", x.Instance, " ", x.Sequence))
+				}
+				if _, err := st.Delivered(nil, rows); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	left, _, err := replicas[0].Emissions(nil, store.Emission{}, 1)
+	ok(t, err)
+	if len(left) > 0 {
+		t.Errorf("nobody had %v", left)
+	}
+}

@@ -237,7 +237,7 @@ func (c *commit) bindAlias(w store.Wait, bound map[string]bool) error {
 func (c *commit) writeOutbox() {
 	for _, e := range c.step.Outbox {
 		c.body.emitted++
-		c.tx.Set(outboxKey(c.head.Instance, c.body.emitted), encoder(nil).text(e.Target).bytes(e.Payload))
+		c.tx.Set(outboxKey(c.head.Instance, c.body.emitted), encodeOutbox(e))
 	}
 }
 

@@ -115,11 +115,10 @@ func (d *Dump) addTimer(_ View, k *keyReader, _ []byte) error {
 }
 
 func (d *Dump) addEmission(_ View, k *keyReader, row []byte) error {
-	dec := decode(row)
-	d.Emissions = append(d.Emissions, store.Emission{
-		Instance: store.InstanceID(k.text()), Sequence: k.number(), Target: dec.text(), Payload: dec.bytes(),
-	})
-	return dec.end()
+	e, err := decodeEmission(k.key, row)
+	d.Emissions = append(d.Emissions, e)
+	k.at = len(k.key) // read to its end
+	return err
 }
 
 func (d *Dump) addRow(_ View, k *keyReader, row []byte) error {

@@ -17,9 +17,9 @@ import (
 //	b instance                  body: deployment, flow, snapshot, result, counters, open waits
 //	c instance                  exists while the row is claimed
 //	a channel key               alias of an open wait
-//	t due instance generation   timer of an open wait
+//	t due instance generation   timer of an open wait: its reservation, or nothing
 //	k instance epoch cause …    record of a step
-//	o instance sequence         outbox row
+//	o instance sequence         outbox row; that of an instance's first one may end with a reservation
 //	s space key                 row of a space; receipts are the space "inbox"
 //	e space expires key         expiry of such a row; stale when the row says otherwise
 const (

@@ -83,17 +83,8 @@ func (s *Store) Timers(scope *sched.Scope, after store.Timer, until time.Time, l
 	if err = store.ValidateScan(limit); err != nil {
 		return nil, 0, err
 	}
-	lower := []byte(newKey(tagTimer))
-	if after != (store.Timer{}) {
-		lower = timerKey(after).after()
-	}
 	t, err = s.engine.View(scope, "timers", func(v View) error {
-		return v.Scan(lower, newKey(tagTimer).end(), func(key, _ []byte) (bool, error) {
-			k := readKey(key)
-			timer := store.Timer{Due: k.moment(), Instance: store.InstanceID(k.text()), Generation: k.number()}
-			if err := k.end(); err != nil || timer.Due.After(until) {
-				return false, err
-			}
+		return eachTimer(v, after, until, func(timer store.Timer, _, _ []byte) (bool, error) {
 			timers = append(timers, timer)
 			return len(timers) < limit, nil
 		})
@@ -169,12 +160,8 @@ func (s *Store) Emissions(scope *sched.Scope, after store.Emission, limit int) (
 }
 
 func decodeEmission(key, row []byte) (store.Emission, error) {
-	k, d := readKey(key), decode(row)
-	e := store.Emission{Instance: store.InstanceID(k.text()), Sequence: k.number(), Target: d.text(), Payload: d.bytes()}
-	if err := k.end(); err != nil {
-		return e, err
-	}
-	return e, d.end()
+	e, _, err := decodeOutbox(key, row)
+	return e, err
 }
 
 // Delivered implements [store.Outbox].

@@ -21,6 +21,7 @@ type machine struct {
 	show   func() (step.Dump, error)
 	differ func(what string)
 	model  *models.Step
+	held   *models.Reserved
 	n      int
 }
 
@@ -32,10 +33,12 @@ func Sequences(outer *testing.T, differ func(what string), open func(t *rapid.T)
 	rapid.Check(outer, func(t *rapid.T) {
 		cases++
 		m := &machine{differ: differ, model: models.NewStep()}
+		m.held = models.NewReserved(m.model)
 		m.st, m.show = open(t)
 		t.Repeat(map[string]func(*rapid.T){
 			"take": m.take, "take again": m.take, "release": m.release, "commit": m.commit, "commit again": m.commit,
-			"deliver": m.deliver, "collect": m.collect, "vacate": m.vacate, "": m.check,
+			"deliver": m.deliver, "collect": m.collect, "vacate": m.vacate,
+			"reserve timers": m.reserveTimers, "reserve emissions": m.reserveEmissions, "give back": m.giveBack, "": m.check,
 		})
 	})
 	return cases

@@ -22,6 +22,7 @@ type picture struct {
 }
 
 func (m *machine) check(t *rapid.T) {
+	m.held.Forget()
 	d, err := m.show()
 	m.same(t, "inspect error", err, nil)
 	m.same(t, "store", seen(d), modeled(m.model))
