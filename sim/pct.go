@@ -1,10 +1,11 @@
 package sim
 
 // pct is the probabilistic concurrency testing of Burckhardt et al. (2010): tasks have random priorities, the highest
-// candidate runs, and at depth-1 random steps the running task drops below all others. A bug of depth d
-// is found with probability at least 1/(n·k^(d-1)) for n tasks and k steps.
+// candidate runs, and at depth-1 random steps the running task drops below all that were never lowered. Which of two
+// lowered tasks is the higher one is drawn with the steps: the i-th of them, in no order, gives the i-th lowest priority. A bug of
+// depth d is found with probability at least 1/(n·k^(d-1)) for n tasks and k steps.
 //
-// The algorithm starves spin loops. Its fair fallback lowers a task that ran for fairness consecutive
+// The algorithm starves spin loops. Its fair fallback lowers a task, below all others, that ran for many consecutive
 // choices while others could have.
 type pct struct {
 	depth  int
@@ -14,9 +15,16 @@ type pct struct {
 	choice int
 	low    int64 // priorities handed out from the bottom
 	last   *task
+	stay   int // consecutive choices of a task after which it is lowered
 }
 
-const pctFairness = 400
+// The fair fallback comes after so many choices. Where an execution may be long, a task that starts a hundred others must not be taken
+// for a spin loop.
+const (
+	pctFairness  = 400
+	pctPatience  = 1000
+	pctFallbacks = 25 // the step bound allows for so many
+)
 
 func (s *pct) begin(w *World, seed uint64) {
 	s.rng = rng{seed}
@@ -24,7 +32,8 @@ func (s *pct) begin(w *World, seed uint64) {
 	for range s.depth - 1 {
 		s.change = append(s.change, s.rng.below(max(s.length, 1)))
 	}
-	s.choice, s.low, s.last = 0, 0, nil
+	s.choice, s.low, s.last = 0, -int64(s.depth), nil
+	s.stay = max(pctFairness, min(pctPatience, w.limit/pctFallbacks))
 	w.births = s
 }
 
@@ -33,16 +42,16 @@ func (s *pct) born(_, t *task) { t.prio = int64(s.rng.next()>>2) + 1 }
 
 func (s *pct) pick(w *World, n int) int {
 	best, index := s.highest(w, n)
-	for _, at := range s.change {
+	for i, at := range s.change {
 		if at == s.choice {
-			s.lower(best)
+			best.prio, best.streak = -int64(i)-1, 0
 			best, index = s.highest(w, n)
 		}
 	}
 	s.choice++
 	if best == s.last {
 		best.streak++
-		if best.streak > pctFairness {
+		if best.streak > s.stay {
 			s.lower(best)
 		}
 	} else {

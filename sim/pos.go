@@ -38,6 +38,9 @@ func (s *pos) among(w *World, n int, late []bool) int {
 	if best < 0 {
 		return s.among(w, n, nil)
 	}
+	if s.ran.h == nil {
+		return index // nothing races with it
+	}
 	for i := range n {
 		if t := w.candidate(i); t != nil && t != s.ran && racing(t, s.ran) {
 			t.prio = 0

@@ -57,9 +57,10 @@ type task struct {
 	stores *storeBuffer // under TSO, those that have not reached memory
 	key    uint64       // the same in every execution: path of births
 	kids   int
-	prio   int64    // PCT
+	prio   int64    // PCT, POS, SURW
 	streak int      // PCT: consecutive points
-	_      [40]byte // whole cache lines, so that the first one of a task is one
+	left   int      // SURW: operations to come
+	_      [32]byte // whole cache lines, so that the first one of a task is one
 }
 
 // begin counts the task's start as its first event.

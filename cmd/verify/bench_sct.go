@@ -1,11 +1,57 @@
 package main
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"slices"
 
 	"github.com/millrace-dev/millrace/cmd/verify/internal/harness"
 	"github.com/millrace-dev/millrace/sim/bench"
 )
+
+// sctRows keeps the rows of the SCT table, written after each of them: the whole table takes long. With --resume the rows of the same size
+// that are there are not measured again.
+const sctRows = "bench-sct.json"
+
+func (s site) measureSCT(a arguments, bounds map[string]int, label func(string)) ([]bench.SCTRow, error) {
+	var kept []bench.SCTRow
+	if a.flags["--resume"] {
+		var err error
+		if kept, err = s.keptSCT(); err != nil {
+			return nil, err
+		}
+	}
+	all := slices.Clone(kept)
+	return bench.SCT(bench.SCTRun{
+		Program: a.values["program"], Strategy: a.values["strategy"], Trials: bounds["sct-trials"], Limit: bounds["schedules"], Known: kept,
+		Done: func(last bench.SCTRow) error {
+			label(last.Program + " " + last.Strategy)
+			all = append(all, last)
+			return s.WriteJSON(sctRows, all)
+		},
+	})
+}
+
+func (s site) keptSCT() (rows []bench.SCTRow, err error) {
+	file, err := s.Path(sctRows)
+	if err != nil {
+		return nil, err
+	}
+	text, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", sctRows, err)
+	}
+	if err := json.Unmarshal(text, &rows); err != nil {
+		return nil, fmt.Errorf("read %s: %w", sctRows, err)
+	}
+	return rows, nil
+}
 
 // printSCT prints a line a program and a column a strategy: the mean schedules to the first failure, with the trials that found it when
 // not all did, and in brackets what was published.
@@ -13,7 +59,9 @@ func (s site) printSCT(rows []bench.SCTRow) {
 	if len(rows) == 0 {
 		return
 	}
-	strategies := bench.SCTStrategies()
+	strategies := slices.DeleteFunc(bench.SCTStrategies(), func(name string) bool {
+		return !slices.ContainsFunc(rows, func(r bench.SCTRow) bool { return r.Strategy == name })
+	})
 	var table [][]string
 	for i := 0; i+len(strategies) <= len(rows); i += len(strategies) {
 		line, missed := []string{rows[i].Program}, ""
@@ -31,6 +79,9 @@ func (s site) printSCT(rows []bench.SCTRow) {
 			line[0] = "published"
 		}
 		for _, sum := range bench.SumSCT(rows, ours) {
+			if !slices.Contains(strategies, sum.Strategy) {
+				continue
+			}
 			cell := fmt.Sprintf("%d/%d/%d", sum.Any, sum.Half, sum.All)
 			if !ours && sum.Strategy == "rff" {
 				cell = ""

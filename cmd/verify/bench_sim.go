@@ -34,7 +34,7 @@ func runBenchSim(ctx context.Context, args []string) int {
 }
 
 func benchSim(ctx context.Context, args []string) error {
-	a, err := grammar{words: 1, keys: []string{"rounds", "trials", "limit", "sct-trials", "schedules", "program"}}.parse(args)
+	a, err := grammar{words: 1, keys: []string{"rounds", "trials", "limit", "sct-trials", "schedules", "program", "strategy"}, flags: []string{"--resume"}}.parse(args)
 	if err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func benchSim(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	report, err := s.measureSim(a.word(), a.values["program"], bounds)
+	report, err := s.measureSim(a, bounds)
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,8 @@ func benchSim(ctx context.Context, args []string) error {
 }
 
 // measureSim measures the section that is asked for, or all.
-func (s site) measureSim(section, program string, bounds map[string]int) (r simReport, err error) {
+func (s site) measureSim(a arguments, bounds map[string]int) (r simReport, err error) {
+	section := a.word()
 	p := s.NewProgress("bench-sim", 0)
 	defer p.Close()
 	label := func(program string) {
@@ -88,7 +89,7 @@ func (s site) measureSim(section, program string, bounds map[string]int) (r simR
 		case "finding":
 			r.Finding, err = bench.Finding(bounds["trials"], bounds["limit"], label)
 		default:
-			r.SCT, err = bench.SCT(program, bounds["sct-trials"], bounds["schedules"], label)
+			r.SCT, err = s.measureSCT(a, bounds, label)
 		}
 	}
 	return r, err

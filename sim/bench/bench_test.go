@@ -1,6 +1,8 @@
 package bench
 
 import (
+	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -77,9 +79,20 @@ func TestFindingFindsShallowBugs(t *testing.T) {
 
 // The random walk is the control: where it is about as good as the published one, the program is the same.
 func TestSCTProgramsAreAsHardAsPublished(t *testing.T) {
-	rows, err := SCT("", 1, 2, func(string) {})
-	if err != nil || len(rows) != len(publishedSCT)*len(SCTStrategies()) {
-		t.Fatalf("%d rows, %v", len(rows), err)
+	done := 0
+	run := SCTRun{Trials: 1, Limit: 2, Done: func(SCTRow) error { done++; return nil }}
+	rows, err := SCT(run)
+	if err != nil || len(rows) != len(publishedSCT)*len(SCTStrategies()) || done != len(rows) {
+		t.Fatalf("%d rows, %d measured, %v", len(rows), done, err)
+	}
+	run.Known, run.Program, done = rows[1:], rows[0].Program, 0
+	again, err := SCT(run)
+	if err != nil || done != 1 || len(again) == 0 || !slices.Equal(again, rows[:len(again)]) {
+		t.Fatalf("resumed with all rows but one: %d measured, %+v, %v", done, again, err)
+	}
+	run.Strategy = "none"
+	if _, err := SCT(run); !errors.Is(err, errNoProgram) {
+		t.Errorf("a strategy that is none: %v", err)
 	}
 	compared := 0
 	for _, p := range sct.Programs() {

@@ -16,7 +16,7 @@ const (
 	fuzzerMean         = 50.0 // of rff on reorder_100
 )
 
-var errNoProgram = errors.New("no program has such a name")
+var errNoProgram = errors.New("none has such a name")
 
 // SCTStrategies are the columns of the table: those that were published, and rff.
 func SCTStrategies() []string {
@@ -35,15 +35,28 @@ type SCTRow struct {
 	Missed         string  `json:"missed,omitempty"`
 }
 
-// SCT runs trials of limit schedules of each program whose name contains filter under each strategy. It is an error when none does.
-func SCT(filter string, trials, limit int, done func(program string)) ([]SCTRow, error) {
+// SCTRun is what of the table is to be measured.
+type SCTRun struct {
+	Program, Strategy string // a part of the one's name, the other's name; empty: all
+	Trials, Limit     int    // and schedules of a trial
+	Known             []SCTRow
+	Done              func(SCTRow) error // called after each row that was measured
+}
+
+// SCT runs the trials. A row that is among the known ones, of as many trials and schedules, is taken from there. It is an error when
+// there is nothing to measure.
+func SCT(run SCTRun) ([]SCTRow, error) {
 	var rows []SCTRow
 	for _, p := range sct.Programs() {
-		if !strings.Contains(p.Name, filter) {
-			continue
-		}
 		for i, strategy := range SCTStrategies() {
-			found, err := find(p.Name, p.Body, strategy, trials, limit)
+			if !strings.Contains(p.Name, run.Program) || run.Strategy != "" && strategy != run.Strategy {
+				continue
+			}
+			if known := run.known(p.Name, strategy); known >= 0 {
+				rows = append(rows, run.Known[known])
+				continue
+			}
+			found, err := find(p.Name, p.Body, strategy, run.Trials, run.Limit)
 			if err != nil {
 				return rows, err
 			}
@@ -53,13 +66,21 @@ func SCT(filter string, trials, limit int, done func(program string)) ([]SCTRow,
 			}
 			row.judge()
 			rows = append(rows, row)
+			if err := run.Done(row); err != nil {
+				return rows, err
+			}
 		}
-		done(p.Name)
 	}
 	if len(rows) == 0 {
-		return nil, fmt.Errorf("select SCT programs %q: %w", filter, errNoProgram)
+		return nil, fmt.Errorf("select SCT programs %q and strategies %q: %w", run.Program, run.Strategy, errNoProgram)
 	}
 	return rows, nil
+}
+
+func (run *SCTRun) known(program, strategy string) int {
+	return slices.IndexFunc(run.Known, func(r SCTRow) bool {
+		return r.Program == program && r.Strategy == strategy && r.Trials == run.Trials && r.Limit == run.Limit
+	})
 }
 
 // judge holds the row against its bar: the random walk must be about as good as the published one, or else the program is
