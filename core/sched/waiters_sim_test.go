@@ -1,6 +1,7 @@
 package sched_test
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -278,5 +279,37 @@ func TestExhaustI3Publication(t *testing.T) {
 			})
 		}
 		w.Finally(func() { w.Require(*p.Observe() == 2, "I3.update", "two updates made %d", *p.Observe()) })
+	})
+}
+
+// A wait that its scope ended leaves nothing in the queue: else a loop of waits with a bound each would fill it for as long as nobody wakes
+// it.
+func TestExhaustI3EndedWaits(t *testing.T) {
+	sim.Exhaust(t, "I3/ended-wait-leaves-nothing", func(w *sim.World) {
+		s := w.Scheduler()
+		watch, once := sched.NewWatch(s, "watch", 0), sched.NewWriteOnce[int](s, "once")
+		note, units := sched.NewNotify(s, "note"), sched.NewSemaphore(s, "units", 1)
+		w.NoError(units.Acquire(nil, 1))
+		scope := s.NewScope("scope")
+		watcher := watch.Subscribe()
+		waits := []func() error{
+			func() error { return watcher.Changed(scope) },
+			func() error {
+				_, err := once.Wait(scope)
+				return err
+			},
+			func() error { return note.Wait(scope) },
+			func() error { return units.Acquire(scope, 1) },
+		}
+		wait := waits[w.Choose("wait", len(waits))]
+		for range 2 {
+			w.Go("waiter", func() { w.Require(errors.Is(wait(), sched.ErrCanceled), "I3.ended", "nobody woke it") })
+		}
+		w.Go("canceller", func() { scope.Cancel(nil) })
+		w.Finally(func() {
+			for what, n := range []int{watch.Waiting(), once.Waiting(), note.Waiting(), units.Waiting()} {
+				w.Require(n == 0, "I3.queue", "%d ended waits stand in queue %d", n, what)
+			}
+		})
 	})
 }
