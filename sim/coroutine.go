@@ -111,6 +111,9 @@ func (c *coroutine) run(t *task) {
 			return
 		}
 		if p := recover(); p != nil {
+			if c.w.footprints && t.h != nil { // whether the operation panics may depend on what others did to its object
+				c.w.touch(t.h, true)
+			}
 			c.w.fail("panic", t.name, fmt.Sprintf("task %d %q panicked: %v\n%s", t.id, t.name, p, debug.Stack()))
 			return
 		}

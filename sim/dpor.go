@@ -17,7 +17,8 @@ import (
 //     could, from what the steps before it did to what it waits for.
 //   - When nobody can go on a timer fires, or the last phase begins. That is a turn of its own on the path, and conflicts with
 //     all others.
-//   - A drawn value belongs to the step that drew it. The other values are tried, one after the other, where it was drawn.
+//   - A step that draws a value is another step for each value: where it was chosen freely all are tried, one after the other; in a plan
+//     it has the value that it had. What sleeps, sleeps with its value.
 //
 // Tasks are told apart by their keys: their numbers depend on the order in which tasks are started, which is no conflict.
 type dpor struct {
@@ -36,6 +37,7 @@ type dpor struct {
 	found      []race
 	ends       []wait
 	base, over row
+	gone, stay row
 	guess, may footprint
 
 	strays int // plans that could not be followed: a fault of the search
@@ -60,7 +62,7 @@ type turn struct {
 	prev    int32 // the latest turn of that task before, or the one that started it
 	waited  wait
 	foot    footprint
-	all     footprint // over all drawn values
+	all     footprint // over all values drawn after the first
 	effects []effect
 	before  row    // the turns that happen before it, and itself
 	doomed  []wait // of everybody, when it may have crashed them
@@ -69,19 +71,24 @@ type turn struct {
 // drawing is one drawn value of a step.
 type drawing struct{ n, value, first uint64 }
 
-// napper is a task whose next step leads to nothing new until a conflicting step happens.
+// napper is a task whose next step leads to nothing new until a conflicting step happens, when it draws that value.
 type napper struct {
-	key  uint64
-	foot footprint
-	weak bool // see weaken
+	key   uint64
+	value int64 // the first that it draws, or noValue
+	of    int64 // how many there are
+	foot  footprint
+	weak  bool // see weaken
 }
+
+// noValue is that of a step that draws none.
+const noValue = -1
 
 // branch is a node of a wakeup tree: a step that must be taken, and what must follow it.
 type branch struct {
 	key   uint64
 	draws []uint64
 	foot  footprint
-	exact bool // foot is what the step will touch, not more
+	reach reach // how far it may go beyond that
 	kids  []*branch
 }
 
@@ -245,10 +252,10 @@ func (s *dpor) arrive(w *World, n int) {
 // covered by them.
 func (s *dpor) weaken(m *turn) {
 	for i := range m.asleep {
-		key := m.asleep[i].key
+		key, value := m.asleep[i].key, m.asleep[i].value
 		m.asleep[i].weak = true
 		for k := s.pos - 1; k >= 0; k-- {
-			at := slices.IndexFunc(s.path[k].asleep, func(x napper) bool { return x.key == key })
+			at := slices.IndexFunc(s.path[k].asleep, func(x napper) bool { return x.key == key && x.value == value })
 			if at < 0 {
 				break
 			}
@@ -263,7 +270,7 @@ func (s *dpor) awake(w *World, m *turn) int {
 	for i := range m.tasks {
 		t := w.candidate(i)
 		switch calm := t != nil && (t.state == fresh || t.op == sched.OpYield); {
-		case napping(m.asleep, m.tasks[i]) || quiet >= 0 && !calm:
+		case m.rests(m.tasks[i]) || quiet >= 0 && !calm:
 		default:
 			quiet = i
 		}
@@ -290,10 +297,28 @@ func (m *turn) inherit(list []napper, by *turn) {
 	}
 }
 
-func napping(list []napper, key uint64) bool {
-	for i := range list {
-		if list[i].key == key {
-			return true
+// rests reports whether a task need not be tried with any value that it may draw.
+func (m *turn) rests(key uint64) bool {
+	n := int64(0)
+	for _, list := range [2][]napper{m.asleep, m.done} {
+		for i := range list {
+			if x := &list[i]; x.key == key {
+				if n++; x.value == noValue || n == x.of {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// dozing reports whether a task need not be tried with that value.
+func (m *turn) dozing(key, value uint64) bool {
+	for _, list := range [2][]napper{m.asleep, m.done} {
+		for i := range list {
+			if x := &list[i]; x.key == key && x.value == int64(value) {
+				return true
+			}
 		}
 	}
 	return false
@@ -304,7 +329,7 @@ func (s *dpor) follow(m *turn) {
 	b := m.later[0]
 	m.later = append(m.later[:0], m.later[1:]...)
 	m.via, m.draws = b, m.draws[:0]
-	if m.chosen = slices.Index(m.tasks, b.key); m.chosen < 0 || napping(m.asleep, b.key) {
+	if m.chosen = slices.Index(m.tasks, b.key); m.chosen < 0 || m.rests(b.key) || b.fixed() && m.dozing(b.key, b.draws[0]) {
 		if m.chosen < 0 {
 			s.strays++
 		}
@@ -312,17 +337,27 @@ func (s *dpor) follow(m *turn) {
 	}
 }
 
+// fixed reports whether the step draws the value that its plan says: all values are tried at the end of a plan only.
+func (b *branch) fixed() bool { return b != nil && len(b.draws) > 0 }
+
 func (s *dpor) draw(_ *World, n uint64) uint64 {
 	m, k := s.now, s.drawn
 	s.drawn++
-	if k == len(m.draws) {
-		v := uint64(0)
-		if m.via != nil && k < len(m.via.draws) && m.firstValues() {
-			v = m.via.draws[k]
-		}
-		m.draws = append(m.draws, drawing{n, v, v})
+	if k < len(m.draws) {
+		return m.draws[k].value
 	}
-	return m.draws[k].value
+	v := uint64(0)
+	switch {
+	case m.via.fixed() && k < len(m.via.draws) && m.firstValues():
+		v = m.via.draws[k]
+	case k == 0:
+		for v+1 < min(n, maxDraw) && m.dozing(m.key, v) {
+			v++
+		}
+	default:
+	}
+	m.draws = append(m.draws, drawing{n, v, v})
+	return v
 }
 
 // advance moves to the next unexplored schedule. It reports false when there is none: the search is complete.
@@ -351,15 +386,8 @@ func (s *dpor) next(m *turn) bool {
 	if m.idle {
 		return false
 	}
-	for n := len(m.draws); n > 0; n-- {
-		d := &m.draws[n-1]
-		if d.value = (d.value + 1) % min(d.n, maxDraw); d.value != d.first {
-			m.draws = m.draws[:n]
-			return true
-		}
-	}
-	if m.chosen >= 0 {
-		m.retire()
+	if m.redraw() {
+		return true
 	}
 	for len(m.later) > 0 {
 		s.drop(m.via)
@@ -372,7 +400,35 @@ func (s *dpor) next(m *turn) bool {
 	return false
 }
 
-// retire moves the chosen candidate to those that were tried.
+// redraw moves a turn to its next drawn value, and to those that were tried what was.
+func (m *turn) redraw() bool {
+	for n := len(m.draws); n > 1; n-- {
+		d := &m.draws[n-1]
+		if d.value = (d.value + 1) % min(d.n, maxDraw); d.value != d.first {
+			m.draws = m.draws[:n]
+			return true
+		}
+	}
+	if m.chosen >= 0 {
+		m.retire()
+	}
+	if len(m.draws) == 0 || m.via.fixed() {
+		return false
+	}
+	d := &m.draws[0]
+	m.draws = m.draws[:1]
+	for range min(d.n, maxDraw) {
+		if d.value = (d.value + 1) % min(d.n, maxDraw); d.value == d.first {
+			return false
+		}
+		if !m.dozing(m.key, d.value) {
+			return true
+		}
+	}
+	return false
+}
+
+// retire moves what was chosen, with the value that it drew, to what was tried.
 func (m *turn) retire() {
 	n := len(m.done)
 	if n < cap(m.done) {
@@ -380,8 +436,12 @@ func (m *turn) retire() {
 	} else {
 		m.done = append(m.done, napper{})
 	}
-	m.done[n].key, m.done[n].weak = m.key, false
-	m.done[n].foot, m.all = m.all, m.done[n].foot[:0] // of an earlier turn in this place
+	x := &m.done[n]
+	x.key, x.value, x.of, x.weak = m.key, noValue, 0, false
+	if len(m.draws) > 0 {
+		x.value, x.of = int64(m.draws[0].value), int64(min(m.draws[0].n, maxDraw))
+	}
+	x.foot, m.all = m.all, x.foot[:0] // of an earlier turn in this place
 }
 
 // unbounded reports whether the path holds a draw that is too wide to enumerate: then no search is complete.

@@ -113,16 +113,70 @@ func (w *World) effects(list []effect) []effect {
 
 // without is the turns of the path that do not happen after one of them: what is left when it has not come yet.
 func (s *dpor) without(first, i int) bool {
-	return i < first || i > first && !s.path[i].before.has(first)
+	return i < first || i > first && !s.path[i].before.has(first) && !s.gone.has(i)
+}
+
+// crowded reports whether the second step of a race waits for a wait group. Additions commute, so one that is taken away leaves the others, and
+// the wait is possible only before all of them.
+func (s *dpor) crowded(r race) bool {
+	for _, n := range s.waits(r).needs {
+		if n.op == sched.OpWGWait {
+			return true
+		}
+	}
+	return false
+}
+
+// waits is what the second step of a race waits for.
+func (s *dpor) waits(r race) *wait {
+	if r.end != nil {
+		return r.end
+	}
+	return &s.path[r.second].waited
+}
+
+// depart notes what has not come, besides the first step and what happens after it, when the second comes before a crowd.
+func (s *dpor) depart(r race) {
+	s.gone = s.gone[:0]
+	if !r.crowd {
+		return
+	}
+	s.stay = s.stay[:0]
+	if r.end == nil {
+		s.stay = s.since(s.stay, r.second)
+	} else if r.end.prev >= 0 {
+		s.stay = s.stay.with(s.path[r.end.prev].before)
+	}
+	for k := r.first; k < len(s.path); k++ {
+		m := s.path[k]
+		for _, n := range s.waits(r).needs {
+			if m.foot.changes(n.object) && !s.stay.has(k) {
+				s.gone = s.gone.and(k)
+			}
+		}
+		for j := r.first; j < k && !s.gone.has(k); j++ {
+			if s.gone.has(j) && m.before.has(j) {
+				s.gone = s.gone.and(k)
+			}
+		}
+	}
+}
+
+// changes reports whether a step did more to an object than to read it.
+func (f footprint) changes(object uint32) bool {
+	for _, x := range f {
+		if x>>2 == object && x&3 != modeRead {
+			return true
+		}
+	}
+	return false
 }
 
 // enabled reports whether the second step of a race could come before the first, when everything has that does not happen after the
 // first.
 func (s *dpor) enabled(w *World, r race) bool {
-	q := r.end
-	if q == nil {
-		q = &s.path[r.second].waited
-	}
+	q := s.waits(r)
+	s.depart(r)
 	if q.node > 0 && s.isHeld(q, r.first) || q.killed >= 0 && s.without(r.first, int(q.killed)) {
 		return false
 	}
@@ -143,6 +197,33 @@ func (s *dpor) enabled(w *World, r race) bool {
 		}
 	}
 	return false
+}
+
+// selects puts into s.may what a choice among channels touches without the first step and what happens after it: that it left each of its
+// arms, and what one that can be taken then does. It reports false when that is not so simple.
+func (s *dpor) selects(w *World, q *wait, first int) bool {
+	if len(q.needs) < 2 || q.node > 0 || q.granted && s.metIn(q, len(s.path)) >= 0 {
+		return false
+	}
+	s.may = s.may[:0]
+	for _, n := range q.needs {
+		if n.permit {
+			return false
+		}
+		o := w.objects[n.object-footObject]
+		s.may = s.may.add(n.object << 2)
+		if o.unbuffered() {
+			s.may = w.mayChange(s.may, n.object)
+		}
+		switch {
+		case n.op == sched.OpDone || !s.canWithout(w, n, q, first):
+		case o.unbuffered() && !s.state.closed: // a partner's arms are touched, too
+			return false
+		default:
+			s.may = w.mayChange(s.may, n.object)
+		}
+	}
+	return true
 }
 
 // isHeld reports whether the task's node is paused there.
@@ -232,12 +313,12 @@ func (s *dpor) canWithout(w *World, n need, q *wait, first int) bool {
 // senderWithout reports whether somebody waits to send on an unbuffered channel.
 func (s *dpor) senderWithout(object uint32, self int32, first int) bool {
 	for i, m := range s.path {
-		if !m.idle && i >= first && !s.without(first, i) && m.waited.offers(object, self) && s.parkedWithout(&m.waited, m.prev, race{first, i, nil}) {
+		if !m.idle && i >= first && !s.without(first, i) && m.waited.offers(object, self) && s.parkedWithout(&m.waited, m.prev, race{first, i, nil, false}) {
 			return true
 		}
 	}
 	for k := range s.ends {
-		if x := &s.ends[k]; x.met < 0 && x.offers(object, self) && s.parkedWithout(x, x.prev, race{first, len(s.path), x}) {
+		if x := &s.ends[k]; x.met < 0 && x.offers(object, self) && s.parkedWithout(x, x.prev, race{first, len(s.path), x, false}) {
 			return true
 		}
 	}

@@ -29,6 +29,7 @@ func (r row) and(i int) row {
 type race struct {
 	first, second int
 	end           *wait // the second was never taken; nil: it is a turn
+	crowd         bool  // the second comes before everything of the first's kind: see crowded
 }
 
 // races orders the new turns by happens-before, and plans the other order of each two that race. What a waiting, or crashed, task
@@ -42,7 +43,7 @@ func (s *dpor) races(w *World) {
 	for i := s.fresh; i < len(s.path); i++ {
 		if m := s.path[i]; !m.idle && !m.plain() {
 			s.base = s.since(s.base[:0], i)
-			s.couldWait(w, race{-1, i, nil}, s.base, m.foot)
+			s.couldWait(w, race{-1, i, nil, false}, s.base, m.foot)
 		}
 	}
 	for k := range s.ends {
@@ -52,7 +53,7 @@ func (s *dpor) races(w *World) {
 		if x.prev >= 0 {
 			base = s.path[x.prev].before
 		}
-		s.couldWait(w, race{-1, len(s.path), x}, base, s.guess)
+		s.couldWait(w, race{-1, len(s.path), x, false}, base, s.guess)
 	}
 	for _, r := range s.found {
 		s.reverse(w, r)
@@ -71,7 +72,7 @@ func (s *dpor) order(i int) {
 		}
 		m.before = m.before.with(p.before)
 		if !p.idle && !m.idle && m.plain() {
-			s.found = append(s.found, race{j, i, nil})
+			s.found = append(s.found, race{j, i, nil, false})
 		}
 	}
 }
@@ -114,10 +115,13 @@ func (s *dpor) couldWait(w *World, r race, base row, foot footprint) {
 		if s.over.has(j) || p.idle || !total && !p.total && !p.foot.conflicts(foot) {
 			continue
 		}
-		if r.first = j; s.enabled(w, r) {
-			s.found = append(s.found, r)
-			s.over = s.over.with(p.before)
+		if r.first, r.crowd = j, false; !s.enabled(w, r) {
+			if r.crowd = s.crowded(r); !r.crowd || !s.enabled(w, r) {
+				continue
+			}
 		}
+		s.found = append(s.found, r)
+		s.over = s.over.with(p.before)
 	}
 }
 
@@ -183,8 +187,9 @@ type planned struct {
 	at    int // its turn, or -1
 	key   uint64
 	foot  footprint
-	exact bool
+	reach reach
 	last  bool // the second step of the race
+	free  bool // it may draw any value
 	draws []drawing
 }
 
@@ -192,21 +197,40 @@ type planned struct {
 func (s *dpor) reverse(w *World, r race) {
 	m := s.path[r.first]
 	s.plan = s.plan[:0]
+	s.depart(r)
 	for x := r.first + 1; x < len(s.path); x++ {
-		if p := s.path[x]; !p.idle && !p.before.has(r.first) {
-			s.plan = append(s.plan, planned{at: x, key: p.key, foot: p.foot, exact: true, draws: p.draws})
+		if p := s.path[x]; !p.idle && s.without(r.first, x) {
+			s.plan = append(s.plan, planned{at: x, key: p.key, foot: p.foot, draws: p.draws})
 		}
 	}
 	s.plan = append(s.plan, s.second(w, r))
 	for _, list := range [2][]napper{m.asleep, m.done} {
 		for i := range list {
 			x := &list[i]
-			if k := s.begins(w, x.key, x.foot, true); k >= 0 || k != apart && !x.weak {
+			k := s.begins(w, x.key, x.foot, exact)
+			if k >= 0 && s.plan[k].drawsAs(x, m) || k == -1 && !x.weak {
 				return // what was explored covers it
 			}
 		}
 	}
 	s.insert(w, &m.later)
+}
+
+// drawsAs reports whether what sleeps covers a planned step of its task: with every value, where the step may draw any.
+func (p *planned) drawsAs(x *napper, m *turn) bool {
+	switch {
+	case x.value == noValue:
+		return true
+	case p.free || len(p.draws) == 0:
+		return m.rests(x.key)
+	default:
+		return p.draw(uint64(x.value))
+	}
+}
+
+// draw reports whether a planned step draws that value first.
+func (p *planned) draw(value uint64) bool {
+	return !p.free && len(p.draws) > 0 && p.draws[0].value == value
 }
 
 // second is the second step of a race as it may be without the first: it may fail where it succeeded, and the other way round.
@@ -216,21 +240,53 @@ func (s *dpor) second(w *World, r race) planned {
 		m := s.path[r.second]
 		x, foot = &m.waited, m.foot
 	}
-	out := planned{at: -1, key: x.key, last: true}
+	out := planned{at: -1, key: x.key, last: true, free: true, reach: x.reach()}
+	if r.end == nil && s.sameWithout(x, r) {
+		m := s.path[r.second]
+		out.foot, out.draws, out.free, out.reach = m.foot, m.draws, len(m.draws) == 0, exact
+		return out
+	}
+	if s.selects(w, x, r.first) {
+		out.foot = s.may
+		return out
+	}
 	if r.end != nil || s.path[r.second].total {
 		x.presume(w, &s.may)
 		out.foot = s.may
 		return out
 	}
 	s.may = append(s.may[:0], foot...)
-	out.exact = !x.blocked && readOnly(s.path[r.first].foot, foot)
-	if !out.exact && !x.fixed {
+	if !x.blocked && readOnly(s.path[r.first].foot, foot) {
+		out.reach = exact
+	} else if !x.fixed {
 		for _, n := range x.needs {
 			s.may = w.mayChange(s.may, n.object)
 		}
 	}
 	out.foot = s.may
 	return out
+}
+
+// sameWithout reports whether the second step of a race does the same without the first: that changes nothing of what it announced. They
+// conflict in something else, such as another arm of a partner.
+func (s *dpor) sameWithout(q *wait, r race) bool {
+	if len(q.needs) == 0 || q.node > 0 || s.path[r.second].total || s.path[r.first].total || q.reach() == wide {
+		return false
+	}
+	for _, f := range s.path[r.first].foot {
+		if f&3 == modeRead {
+			continue
+		}
+		if f>>2 < footObject {
+			return false
+		}
+		for _, n := range q.needs {
+			if f>>2 == n.object {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // mayChange adds a write of an object, and what its owner's invariant sees of it.
@@ -265,7 +321,7 @@ const apart = -2
 
 // begins returns the place of the plan's step that is the next step of a task and may come first; -1 when the task takes no step in the
 // plan and its next one is independent of all.
-func (s *dpor) begins(w *World, key uint64, foot footprint, exact bool) int {
+func (s *dpor) begins(w *World, key uint64, foot footprint, far reach) int {
 	for k := range s.plan {
 		if s.plan[k].key == key {
 			if s.initial(k) {
@@ -276,7 +332,7 @@ func (s *dpor) begins(w *World, key uint64, foot footprint, exact bool) int {
 	}
 	for k := range s.plan {
 		p := &s.plan[k]
-		if p.foot.conflicts(foot) || !p.exact && !w.announced(foot) || !exact && !w.announced(p.foot) {
+		if p.foot.conflicts(foot) || !w.beyond(p.reach, foot) || !w.beyond(far, p.foot) {
 			return apart
 		}
 	}
@@ -298,11 +354,39 @@ func (s *dpor) initial(k int) bool {
 	return true
 }
 
-// announced reports whether a footprint commutes with whatever a step touches without having announced it: after its operation it may
-// end, start tasks, or begin to wait on an unbuffered channel, and all of these only add. Which of them it does may be another thing when
-// the operation's result is another.
-func (w *World) announced(f footprint) bool {
+// reach is how far a step that was planned may go beyond the footprint that it was planned with, when its operation's result is another.
+type reach uint8
+
+const (
+	exact reach = iota // no further
+	near               // it may end, make objects, start tasks, or begin to wait on an unbuffered channel: the last three only add
+	wide               // it may also end scopes, fire timers, or do a partner's part
+)
+
+// reach is that of an operation that is not yet known to return what it did.
+func (q *wait) reach() reach {
+	if len(q.needs) == 0 {
+		return wide
+	}
+	for _, n := range q.needs {
+		switch n.op {
+		case sched.OpCancel, sched.OpFire, sched.OpExternal:
+			return wide
+		default:
+		}
+	}
+	return near
+}
+
+// beyond reports whether a footprint commutes with whatever a step of that reach touches without having announced it.
+func (w *World) beyond(r reach, f footprint) bool {
+	if r == exact {
+		return true
+	}
 	for _, x := range f {
+		if x>>2 >= footTask && x>>2 < footObject && x&3 == modeRead {
+			continue // it was met already: nobody meets it again
+		}
 		if x>>2 < footObject {
 			return false
 		}
@@ -311,9 +395,13 @@ func (w *World) announced(f footprint) bool {
 			if x&3 != modeAdd && (o.unbuffered() || o.hook.Kind == sched.KindWaitGroup) {
 				return false
 			}
-		case sched.KindAtomic, sched.KindPublication, sched.KindMutex, sched.KindRWMutex:
-		default:
+		case sched.KindScope, sched.KindTimer:
+			if r == wide {
+				return false
+			}
+		case sched.KindCell:
 			return false
+		default:
 		}
 	}
 	return true
@@ -329,8 +417,8 @@ func (s *dpor) insert(w *World, list *[]*branch) {
 			return
 		}
 		if k >= 0 {
-			if p := &s.plan[k]; !p.last && !sameDraws(p.draws, b.draws) {
-				return // other values of it are explored anyway
+			if p := &s.plan[k]; !p.free && !sameDraws(p.draws, b.draws) {
+				return // the branch ends here and tries all of them, or all after the first
 			}
 			s.plan = append(s.plan[:k], s.plan[k+1:]...)
 		}
@@ -343,9 +431,11 @@ func (s *dpor) insert(w *World, list *[]*branch) {
 
 func (s *dpor) beginning(w *World, list []*branch) (*branch, int) {
 	for _, b := range list {
-		if k := s.begins(w, b.key, b.foot, b.exact); k != apart {
-			return b, k
+		k := s.begins(w, b.key, b.foot, b.reach)
+		if k == apart || k >= 0 && b.fixed() && !s.plan[k].draw(b.draws[0]) {
+			continue // with another value it is another step
 		}
+		return b, k
 	}
 	return nil, 0
 }
@@ -370,7 +460,7 @@ func (s *dpor) graft(list *[]*branch) {
 		if n := len(s.spare); n > 0 {
 			b, s.spare = s.spare[n-1], s.spare[:n-1]
 		}
-		b.key, b.exact = p.key, p.exact
+		b.key, b.reach = p.key, p.reach
 		b.foot, b.draws, b.kids = append(b.foot[:0], p.foot...), b.draws[:0], b.kids[:0]
 		for _, d := range p.draws {
 			b.draws = append(b.draws, d.value)

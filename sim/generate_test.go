@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -46,6 +47,7 @@ type genWorld struct {
 	written sched.WriteOnce[int]
 	wg      sched.WaitGroup
 	scope   *sched.Scope
+	below   *sched.Scope
 	node    *Node
 	logs    []string
 }
@@ -61,6 +63,7 @@ func newGenWorld(w *World, tasks int) *genWorld {
 	e.cond, e.watch = sched.NewCond(s, "cond", &e.m), sched.NewWatch(s, "watch", 0)
 	e.once, e.written = sched.NewOnce(s, "once"), sched.NewWriteOnce[int](s, "written")
 	e.wg, e.scope = sched.NewWaitGroup(s, "wg"), s.NewScope("scope")
+	e.below = e.scope.Child("below")
 	return e
 }
 
@@ -106,6 +109,8 @@ func (e *genWorld) outcome(w *World) string {
 	return fmt.Sprintf("%s | %s | x=%d y=%d len=%d free=%d now=%s", w.verdict.kind, strings.Join(e.logs, " / "), e.x.Peek(), e.y.Peek(),
 		e.c1.PeekLen(), e.sem.Free(), w.now)
 }
+
+var errBelow = errors.New("below")
 
 func show[T any](v T) string { return fmt.Sprint(v) }
 
@@ -313,6 +318,15 @@ var genFamilies = map[string][]genOp{
 			return ""
 		}},
 		{"join", func(e *genWorld, _ int) string { e.scope.Join(); return show(e.x.Load()) }},
+	},
+	"scope": {
+		{"cancel", func(e *genWorld, _ int) string { e.scope.Cancel(nil); return "" }},
+		{"cancel below", func(e *genWorld, _ int) string { e.below.Cancel(errBelow); return "" }},
+		{"err below", func(e *genWorld, _ int) string { return show(e.below.Err()) }},
+		{"err", func(e *genWorld, _ int) string { return show(e.scope.Err()) }},
+		{"x.add", func(e *genWorld, _ int) string { return show(e.x.Add(1)) }},
+		{"wait below", func(e *genWorld, _ int) string { return show(e.note.Wait(e.below)) }},
+		{"one", func(e *genWorld, _ int) string { e.note.One(); return "" }},
 	},
 	"time": {
 		{"sleep 1", func(e *genWorld, _ int) string { return show(e.s.Sleep(e.scope, "one", time.Second)) }},

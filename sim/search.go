@@ -33,23 +33,29 @@ type choicePoint struct {
 	data  bool
 	n     uint64
 	value uint64
+	start uint64       // the value that was tried first
+	of    *choicePoint // whose step drew it first, or nil
 
 	tasks  []int32 // candidates
 	first  int     // which is tried first; the others follow in a circle
 	chosen int
 	asleep []sleeper // need not be tried here
 	done   []sleeper // have been tried here
-	foot   footprint // everything the chosen task's step did, over all explored continuations
+	drew   bool      // the chosen task's step drew a value
+	busy   bool      // it touched something, whatever it drew
+	foot   footprint // everything that it did, over all explored continuations and values drawn after the first
 	step   footprint // what it did this time
 
 	spent int // preemptions before
 	free  int // the candidate that is no preemption, or -1: none is one
 }
 
-// sleeper is a task whose next step leads to nothing new until a conflicting step happens.
+// sleeper is a task whose next step leads to nothing new until a conflicting step happens, when it draws that value.
 type sleeper struct {
-	id   int32
-	foot footprint
+	id    int32
+	value int64 // the first that it draws, or noValue
+	of    int64 // how many there are
+	foot  footprint
 }
 
 func (s *search) begin(w *World, _ uint64) {
@@ -96,6 +102,7 @@ func (s *search) finishStep(w *World) {
 		s.taken = true
 		s.last.step = append(s.last.step[:0], w.foot...)
 		s.last.foot = s.last.foot.union(w.foot)
+		s.last.busy = s.last.busy || len(w.foot) > 0
 	}
 	w.foot = w.foot[:0]
 }
@@ -104,7 +111,7 @@ func (s *search) finishStep(w *World) {
 func (s *search) arrive(w *World, n int) {
 	b := s.last
 	p := s.push()
-	p.data, p.spent, p.free = false, 0, -1
+	p.data, p.drew, p.busy, p.spent, p.free = false, false, false, 0, -1
 	p.tasks, p.asleep, p.done, p.foot = p.tasks[:0], p.asleep[:0], p.done[:0], p.foot[:0]
 	p.first = 0
 	for i := range n {
@@ -147,7 +154,7 @@ func (s *search) nextAwake(p *choicePoint) int {
 	for k := range p.tasks {
 		i := (p.first + k) % len(p.tasks)
 		switch {
-		case contains(p.done, p.tasks[i]) || contains(p.asleep, p.tasks[i]):
+		case p.rests(p.tasks[i]):
 		case s.bounded && p.spent+p.price(i) > s.bound:
 			s.cut = true
 		default:
@@ -157,9 +164,25 @@ func (s *search) nextAwake(p *choicePoint) int {
 	return -1
 }
 
-func contains(list []sleeper, id int32) bool {
-	for i := range list {
-		if list[i].id == id {
+// rests reports whether a task need not be tried with any value that it may draw.
+func (p *choicePoint) rests(id int32) bool {
+	n := int64(0)
+	for _, list := range [2][]sleeper{p.asleep, p.done} {
+		for i := range list {
+			if x := &list[i]; x.id == id {
+				if n++; x.value == noValue || n == x.of {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// dozes reports whether the chosen task need not be tried with that value.
+func (p *choicePoint) dozes(value uint64) bool {
+	for i := range p.asleep {
+		if x := &p.asleep[i]; x.id == p.tasks[p.chosen] && x.value == int64(value) {
 			return true
 		}
 	}
@@ -168,12 +191,24 @@ func contains(list []sleeper, id int32) bool {
 
 func (s *search) draw(_ *World, n uint64) uint64 {
 	if s.pos == len(s.stack) {
-		p := s.push()
-		p.data, p.n, p.value = true, n, 0
+		s.arriveAtDraw(n)
 	}
 	p := s.stack[s.pos]
 	s.pos++
 	return p.value
+}
+
+// arriveAtDraw makes the choice point of a value drawn for the first time.
+func (s *search) arriveAtDraw(n uint64) {
+	p := s.push()
+	p.data, p.n, p.value, p.of = true, n, 0, nil
+	if b := s.last; b != nil && !b.drew && !s.plain {
+		b.drew, p.of = true, b
+		for p.value+1 < min(n, maxDraw) && b.dozes(p.value) {
+			p.value++
+		}
+	}
+	p.start = p.value
 }
 
 // advance moves to the next unexplored schedule. It reports false when there is none: the search is complete.
@@ -191,23 +226,42 @@ func (s *search) advance(w *World) bool {
 
 func (s *search) next(p *choicePoint) bool {
 	if p.data {
-		p.value++
-		return p.value < p.n && p.value < maxDraw
+		return p.redraw()
 	}
 	if p.chosen < 0 {
 		return false
 	}
-	if len(p.foot) == 0 && !s.plain {
+	if !p.busy && !s.plain {
 		return false // the step touched nothing, so it may as well come first: what others do here, they do after it
 	}
-	p.retire()
+	if !p.drew {
+		p.retire(noValue, 0)
+	}
+	p.drew, p.busy = false, false
 	p.chosen = s.nextAwake(p)
 	return p.chosen >= 0
 }
 
+// redraw moves to the next drawn value. With sleep sets the one before it sleeps from now on.
+func (p *choicePoint) redraw() bool {
+	n := min(p.n, maxDraw)
+	if p.of != nil {
+		p.of.retire(int64(p.value), int64(n))
+	}
+	for range n {
+		if p.value = (p.value + 1) % n; p.value == p.start {
+			return false
+		}
+		if p.of == nil || !p.of.dozes(p.value) {
+			return true
+		}
+	}
+	return false
+}
+
 // retire moves the chosen candidate to those that were tried.
-func (p *choicePoint) retire() {
-	tried := sleeper{p.tasks[p.chosen], p.foot}
+func (p *choicePoint) retire(value, of int64) {
+	tried := sleeper{p.tasks[p.chosen], value, of, p.foot}
 	n := len(p.done)
 	if n == cap(p.done) {
 		p.done, p.foot = append(p.done, tried), nil

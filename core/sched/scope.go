@@ -131,7 +131,9 @@ func (c *Scope) end(cause error) bool {
 		c.h.B.Outcome(c.h, OpCancel, 1)
 	}
 	for k := c.first; k != nil; k = k.next {
-		k.end(cause)
+		if !k.end(cause) && k.h != nil {
+			k.h.B.Outcome(k.h, OpCancel, 0) // a search must know that it would have ended here
+		}
 	}
 	return true
 }
