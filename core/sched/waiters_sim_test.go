@@ -313,3 +313,23 @@ func TestExhaustI3EndedWaits(t *testing.T) {
 		})
 	})
 }
+
+// What has ended leaves neither a timer nor a scope behind: time would stop at it, and the scope above would keep it.
+func TestExhaustI3EndedScopes(t *testing.T) {
+	sim.Exhaust(t, "I3/ended-scope-leaves-nothing", func(w *sim.World) {
+		s := w.Scheduler()
+		top := s.NewScope("top")
+		scope := top.Child("scope")
+		w.Go("sleeper", func() {
+			w.Require(errors.Is(s.Sleep(scope, "nap", time.Hour), sched.ErrCanceled), "I3.ended", "slept on")
+			w.Require(!w.Fire("nap"), "I3.timer", "the timer of a sleep that ended is armed")
+		})
+		w.Go("closer", func() {
+			timed := top.ChildTimeout("timed", time.Hour)
+			timed.Close()
+			w.Require(!w.Fire("timed"), "I3.timer", "the clock of a closed scope is armed")
+			scope.Close()
+		})
+		w.Finally(func() { w.Require(top.Children() == 0, "I3.children", "%d closed scopes are kept", top.Children()) })
+	})
+}
