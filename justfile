@@ -42,6 +42,10 @@ test-linearizability *args:
 test-deadlock *args:
     @go run ./cmd/verify test-deadlock "$@"
 
+# drawn FEEL expressions beside another implementation: [seed=N] [n=N]
+feel *args:
+    @go run ./cmd/verify feel "$@"
+
 # go fuzzing, each target for a time: [TARGET] [time=30s]
 fuzz *args:
     @go run ./cmd/verify fuzz "$@"

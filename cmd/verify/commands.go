@@ -30,6 +30,7 @@ func commands() []command {
 		{"test-linearizability", "[FILTER] [seed=N] [checks=N]", "histories judged by porcupine", laneCommand("linearizability")},
 		{"test-deadlock", "[FILTER]", "workloads under deadlock instrumentation", laneCommand("deadlock")},
 		{"test-traces", "[FILTER]", "traces of simulated runs judged by the specifications", laneCommand("specification")},
+		{"feel", "[seed=N] [n=N]", "drawn FEEL expressions beside another implementation, feelin, which it installs with npm", runFeel},
 		{"fuzz", "[TARGET] [time=30s]", "go fuzzing, each target for a time", runFuzz},
 		{"crash", "[--runs N] [--orders N] [--seed S]", "the demo's account over random kills and failpoints", runCrash},
 		{"chaos", "[time=D] [seed=N] [clients=N] [break=NAME]", "replicas on one PostgreSQL under kills, pauses, spoilt connections and an activation; histories judged by porcupine", runChaos},

@@ -65,6 +65,7 @@ func (g *gate) run(ctx context.Context, quick bool) {
 	if !quick {
 		g.step(ctx, "race", g.race)
 		g.step(ctx, "timeline", g.timelineStep)
+		g.step(ctx, "feel", g.feelStep)
 	}
 	for _, l := range laneTable {
 		g.lane(ctx, l)

@@ -1,0 +1,3 @@
+// Package feelin compares package core/feel with another implementation of FEEL, the npm package feelin: expressions drawn by a seed are
+// evaluated by both.
+package feelin
