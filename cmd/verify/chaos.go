@@ -17,7 +17,7 @@ import (
 // The time of the faults of a run: of one that somebody asks for, and of the one that gates.
 const (
 	chaosDefault = 60 * time.Second
-	chaosGating  = 40 * time.Second
+	chaosGating  = 30 * time.Second
 )
 
 // chaosClients is how many clients there are unless somebody wants more.

@@ -77,7 +77,13 @@ func pause(ctx context.Context, d time.Duration) error {
 func (d *driver) happen(ctx context.Context, e Event) error {
 	r := d.world.replicas[e.Replica]
 	if e.Fault == Activate {
-		return errors.Join(d.dieActivating(ctx, r, e.Point), d.activate(ctx, e.Replica))
+		d.world.up.RLock() // who is to die at its point must get there
+		err := d.dieActivating(ctx, r, e.Point)
+		d.world.up.RUnlock()
+		return errors.Join(err, d.activate(ctx, e.Replica))
+	}
+	if e.Fault == Crash {
+		return d.world.crash(ctx)
 	}
 	r.busy.Lock() // an earlier event took longer than it was planned to
 	defer r.busy.Unlock()
@@ -120,6 +126,8 @@ func (d *driver) again(ctx context.Context, r *replica, e Event, end func() erro
 	if err := pause(ctx, e.For); err != nil {
 		return err
 	}
+	d.world.up.RLock()
+	defer d.world.up.RUnlock()
 	return d.world.start(ctx, r)
 }
 

@@ -19,12 +19,13 @@ const (
 	Mute     Fault = "mute"      // what the database answers is swallowed, then the connections are reset
 	HalfTo   Fault = "half-to"   // the direction to the database is closed, then the connections are reset
 	HalfFrom Fault = "half-from" // the direction from the database is closed, then the connections are reset
+	Crash    Fault = "crash"     // the database is killed with all its processes, and started again
 	Restart  Fault = "restart"   // SIGTERM, and started with the second version of the package
 	Activate Fault = "activate"  // millrace apply of the second version
 )
 
 // faults are those that a plan draws from. The others have their place.
-var faults = []Fault{Kill, Pause, Cut, Delay, Mute, HalfTo, HalfFrom}
+var faults = []Fault{Kill, Pause, Cut, Delay, Mute, HalfTo, HalfFrom, Crash}
 
 // Event is one fault of a plan.
 type Event struct {
@@ -117,7 +118,7 @@ func (e *Event) last(r *rand.Rand, claimTimeout time.Duration) {
 		e.For = claimTimeout + between(r, claimTimeout/2, claimTimeout)
 	case Delay:
 		e.For, e.Late = between(r, time.Second, 3*time.Second), between(r, 20*time.Millisecond, 300*time.Millisecond)
-	case Restart, Activate:
+	case Restart, Activate, Crash:
 		e.For = between(r, 10*time.Millisecond, 300*time.Millisecond)
 	default:
 		e.For = between(r, 200*time.Millisecond, 2*time.Second)

@@ -15,8 +15,8 @@ func planOf(seed uint64, length time.Duration) []Event {
 // left alone at any moment.
 func TestPlanIsDrawnBySeed(t *testing.T) {
 	for seed := range uint64(200) {
-		plan := planOf(seed, 40*time.Second)
-		if !reflect.DeepEqual(plan, planOf(seed, 40*time.Second)) {
+		plan := planOf(seed, 30*time.Second)
+		if !reflect.DeepEqual(plan, planOf(seed, 30*time.Second)) {
 			t.Fatalf("seed %d gives two plans", seed)
 		}
 		had := map[Fault]int{}

@@ -32,11 +32,12 @@ const (
 	workerCount  = 3
 )
 
-// The bounds of what comes after the faults: until every key has come to its end, until nothing is left to do, and for the judge.
+// The bounds of what comes after the faults: until every key has come to its end, until nothing is left to do, and for the judge. With
+// 30 s of faults and what starting and stopping takes they are within two minutes.
 const (
-	finishTime = 40 * time.Second
-	quietTime  = 15 * time.Second
-	judgeTime  = 30 * time.Second
+	finishTime = 30 * time.Second
+	quietTime  = 10 * time.Second
+	judgeTime  = 15 * time.Second
 )
 
 // Report is what a run showed.

@@ -29,6 +29,7 @@ type world struct {
 	packages   [2]string // folders of the versions
 	identities [2]string
 	replicas   []*replica
+	up         sync.RWMutex // held for writing while the database is down: a replica does not start without it
 }
 
 // replica is one process and its way to the database.
@@ -119,6 +120,27 @@ func (w *world) query(ctx context.Context, use func(*pgx.Conn) error) error {
 		return fmt.Errorf("connect to the database: %w", err)
 	}
 	return errors.Join(use(conn), conn.Close(ctx))
+}
+
+// recoverTime bounds how long the database takes until it answers again.
+const recoverTime = 15 * time.Second
+
+// crash kills the database and starts it again. The replicas that run find out by themselves.
+func (w *world) crash(ctx context.Context) error {
+	w.up.Lock()
+	defer w.up.Unlock()
+	if err := w.server.Crash(); err != nil {
+		return err
+	}
+	for until := time.Now().Add(recoverTime); ; {
+		err := w.query(ctx, func(conn *pgx.Conn) error { return conn.Ping(ctx) })
+		if err == nil || time.Now().After(until) {
+			return err
+		}
+		if err := pause(ctx, 20*time.Millisecond); err != nil {
+			return err
+		}
+	}
 }
 
 // active is the deployment that the database says is active.

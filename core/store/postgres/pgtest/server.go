@@ -22,7 +22,7 @@ var ErrMissing = errors.New("pgtest: PostgreSQL is not installed: install the De
 type Server struct {
 	dir   string
 	shell *exec.Cmd
-	stdin io.Closer
+	stdin io.WriteCloser
 	log   chan string // the last lines of the server, once it has ended
 }
 
@@ -35,8 +35,8 @@ type Options struct {
 }
 
 // supervise runs the server until its standard input ends, which it does when the process that started it has ended, however that
-// happened. Then it stops the server and removes the directory.
-const supervise = `dir=$1; shift; "$@" & p=$!; exec 2>/dev/null; read -r _; kill -INT $p; wait $p; rm -rf "$dir"; true`
+// happened. Then it stops the server and removes the directory. Each line before that says that the server was killed, and starts it again.
+const supervise = `dir=$1; shift; "$@" & p=$!; exec 2>/dev/null; while read -r _; do wait $p; "$@" & p=$!; done; kill -INT $p; wait $p; rm -rf "$dir"; true`
 
 // Start makes an empty cluster and starts a server on it. Stop ends it.
 func Start(o Options) (*Server, error) {
