@@ -22,7 +22,9 @@ func (m *Monitor) find(v inventory.Verdict, fatal bool) {
 		return
 	}
 	if !slices.ContainsFunc(m.findings, known) {
-		m.findings = append(m.findings, Finding{v})
+		if m.findings = append(m.findings, Finding{v}); len(m.findings) == 1 {
+			close(m.first)
+		}
 	}
 	if fatal {
 		m.over = true

@@ -18,6 +18,7 @@ type Monitor struct {
 	silent bool          // of the findings only those of go-deadlock count
 	ticks  atomic.Uint64 // decides with the seed who gives way
 	dead   chan struct{} // closed with the first finding after which the program cannot go on
+	first  chan struct{} // closed with the first finding
 	opined chan struct{} // one is put in when go-deadlock reported something
 
 	mu       sync.Mutex // guards the rest, and every task and object
@@ -37,7 +38,7 @@ type Monitor struct {
 // NewMonitor returns a monitor of a program that has not begun. The seed draws where its tasks give way to others.
 func NewMonitor(seed uint64) *Monitor {
 	return &Monitor{
-		seed: seed, dead: make(chan struct{}), opined: make(chan struct{}, 1), idle: make(chan struct{}),
+		seed: seed, dead: make(chan struct{}), first: make(chan struct{}), opined: make(chan struct{}, 1), idle: make(chan struct{}),
 		tasks: map[int64]*task{}, order: newGraph(),
 	}
 }

@@ -117,8 +117,9 @@ type workload struct {
 // Bounds of a workload.
 const (
 	defaultRuns     = 40
-	defaultPatience = time.Minute // bounds a run that neither ends nor is found to be dead, which decides nothing but that it failed
-	parting         = time.Second // how long a dead program may take to leave what it can leave
+	defaultPatience = time.Minute     // bounds a run that neither ends nor is found to be dead, which decides nothing but that it failed
+	remainder       = 5 * time.Second // how long an execution goes on, to find more, when something was found
+	parting         = time.Second     // how long a dead program may take to leave what it can leave
 )
 
 func newWorkload(opts []Option) workload {
@@ -187,14 +188,21 @@ func (o workload) execute(seed uint64, body func(*Run)) []Finding {
 	go m.run(m.begin("main"), func() { r.main(body) })
 	patience := time.NewTimer(o.patience)
 	defer patience.Stop()
-	select {
-	case <-idle:
-	case <-m.dead:
-		m.part(r)
-	case <-m.heard():
-	case <-patience.C:
-		m.notOver(o.patience)
-		m.part(r)
+	first := m.first
+	for over := false; !over; {
+		over = true
+		select {
+		case <-idle:
+		case <-m.dead:
+			m.part(r)
+		case <-m.heard():
+		case <-first:
+			first, over = nil, false
+			patience.Reset(min(o.patience, remainder))
+		case <-patience.C:
+			m.notOver(o.patience)
+			m.part(r)
+		}
 	}
 	return slices.Concat(m.Findings(), heard.take(m))
 }

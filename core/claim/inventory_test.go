@@ -72,5 +72,5 @@ var _ = inventory.Owner("L3", "ownership claim", (*claim.Claims)(nil),
 		inventory.RejectedBy("L3/sweep-frees-what-is-old", "assertion L3.I7")),
 	inventory.Mutant("refused-take-reads", "a take that is refused has read the instance, under the holder's claim",
 		inventory.RejectedBy("L3/misroute-bounces-on-the-claim", "assertion L3.reads-nothing")),
-	inventory.Reason(inventory.LaneDeadlock, "no lock and no wait for another holder; the instrumented backend arrives with issue 3"),
+	inventory.Reason(inventory.LaneDeadlock, "no lock and no wait for another holder"),
 )

@@ -12,7 +12,7 @@ import (
 type Decide[D any] func(next *View[D]) error
 
 // Activate makes d the deployment that spawns, and returns the view in which it is. What was active drains. It waits for the lanes,
-// until scope ends; then, when a lane refuses, and when decide fails, nothing of it is left and the error wraps ErrRefused.
+// until scope ends; then, when a lane refuses or has ended, and when decide fails, nothing of it is left and the error wraps ErrRefused.
 func (f *Flip[D]) Activate(scope *sched.Scope, d Deployment[D], decide Decide[D]) (*View[D], error) {
 	if err := f.changes.Acquire(scope, 1); err != nil {
 		return nil, fmt.Errorf("activate deployment %s: %w", d.ID, err)
@@ -116,7 +116,7 @@ func (f *Flip[D]) begin(action string, k kind, about ...Deployment[D]) *change[D
 	return &change[D]{message: &Message[D]{kind: k, attempt: *n, about: about, refused: &refused}}
 }
 
-// tell puts the message into every queue, one lane after the other, and waits until every lane has acknowledged it.
+// tell puts the message into every queue, one lane after the other, and waits until every lane has acknowledged it, or has ended.
 func (f *Flip[D]) tell(scope *sched.Scope, c *change[D]) error {
 	if err := f.enqueue(scope, c); err != nil {
 		return err
@@ -131,6 +131,10 @@ func (f *Flip[D]) tell(scope *sched.Scope, c *change[D]) error {
 		case f.acknowledged(c.message.attempt):
 			told.Drop()
 			return nil
+		}
+		if why, over := f.ended.Get(); over {
+			told.Drop()
+			return fmt.Errorf("wait for lanes: %w", why)
 		}
 		if err := told.Wait(scope); err != nil {
 			return fmt.Errorf("wait for lanes: %w", err)

@@ -30,8 +30,9 @@ import (
 //	               Retire: every lane dequeued after the publication → nothing is left → durable → the publication → "drop".
 //	               A lane: reads the publication at each dequeue, before the request.
 //	Linearization  Activate, Follow, Retire: the store to the publication. A lane knows at its place in its own queue.
-//	Waits          Changes wait for each other, for room in queues and for acknowledgements, until their scope ends; an abort waits
-//	               for room until the lanes stop. Lanes never wait.
+//	Waits          Changes wait for each other, for room in queues and for acknowledgements, until their scope ends or the lanes
+//	               have: a message may come into the queue of a lane that has just ended. An abort waits for room until the lanes
+//	               stop. Lanes never wait.
 //	Hot path       One atomic load a request, and one look at a short list that only the lane touches.
 //
 // Spec tla/flip/Flip.tla · Checks TestSimL9*, TestExhaustL9*, TestTraceL9* · Mutants L9.*
@@ -42,7 +43,8 @@ type Flip[D any] struct {
 	changes sched.Semaphore // one change at a time
 	view    sched.Publication[View[D]]
 	lanes   []book[D]
-	told    sched.Notify // a lane acknowledged or refused
+	told    sched.Notify           // a lane acknowledged or refused, or all have ended
+	ended   sched.WriteOnce[error] // the lanes have, and why
 
 	// Of the one change that is under way.
 	attempt sched.Cell[uint64]
@@ -108,6 +110,7 @@ func New[D any](s sched.Scheduler, lanes int, first *View[D], post Post[D], lear
 	f := &Flip[D]{
 		s: s, post: post, learn: learn, changes: sched.NewSemaphore(s, "deployment changes", 1),
 		view: sched.NewPublication(s, "deployments", first), told: sched.NewNotify(s, "lanes told"),
+		ended:   sched.NewWriteOnce[error](s, "lanes ended"),
 		attempt: sched.NewCell(s, "activation attempt", uint64(0)), numbers: sched.NewCell(s, "deployment numbers", numbers{last: first.Number}),
 	}
 	for range lanes {
@@ -117,6 +120,12 @@ func New[D any](s sched.Scheduler, lanes int, first *View[D], post Post[D], lear
 	}
 	s.Own("L9", f, f.checkInvariants)
 	return f
+}
+
+// Ended ends every change that still waits for lanes, and every later one, for the reason why: no lane takes a message any more.
+func (f *Flip[D]) Ended(why error) {
+	f.ended.Set(why)
+	f.told.All()
 }
 
 // Observe returns the view, for whoever brings requests: one atomic load.

@@ -150,6 +150,7 @@ func (e *Engine) Close() {
 	e.leases.Close()
 	e.router.Close()
 	e.work.Join()
+	e.flip.Ended(lane.ErrStopped)
 	e.work.Close()
 	e.settlement.Close()
 }

@@ -6,7 +6,12 @@ import (
 )
 
 var _ = inventory.Owner("L13", "lane lifecycle", (*engine.Engine)(nil),
-	inventory.Sim("L13/successor-starts-at-once"),
+	inventory.Sim("L13/successor-starts-at-once", "L13/stop-ends-an-activation"),
+	inventory.Deadlock("L13/replicas-activate-and-stop"),
+	inventory.Mutant("stop-leaves-changes", "who waits for the lanes to learn a deployment is left waiting when they have ended",
+		inventory.RejectedBy("L13/stop-ends-an-activation", "deadlock lanes told")),
+	inventory.Mutant("follows-inside-a-decision", "who loses a decision follows the winner before it gives up its turn to change",
+		inventory.RejectedBy("L13/replicas-activate-and-stop", "deadlock order deployment changes,following deployments")),
 	inventory.Mutant("store-closed-with-the-lanes", "the store handle is closed with the lanes",
 		inventory.RejectedBy("L13/successor-starts-at-once", "assertion error")),
 	inventory.Mutant("stop-cuts-the-lanes", "the lanes' scope ends before they have run what they took in",
@@ -16,7 +21,6 @@ var _ = inventory.Owner("L13", "lane lifecycle", (*engine.Engine)(nil),
 	inventory.Reason(inventory.LaneExhaustive, "a whole engine has too many schedules; closing one lane is searched for L1"),
 	inventory.Reason(inventory.LaneModel, "stopping has no sequential history"),
 	inventory.Reason(inventory.LaneLinear, "what requests return is judged for L1 and L3"),
-	inventory.Reason(inventory.LaneDeadlock, "arrives with issue 3"),
 	inventory.Reason(inventory.LaneSpec, "the order of a stop is that of lane loops, specified in tla/lane"),
 )
 
@@ -45,6 +49,6 @@ var _ = inventory.Owner("L17", "replica set", (*engine.Engine)(nil),
 	inventory.Reason(inventory.LaneExhaustive, "several nodes have too many schedules; their parts are searched under their owners' ids"),
 	inventory.Reason(inventory.LaneModel, "what one engine answers is compared with a reference for L14, and replicas with one engine here"),
 	inventory.Reason(inventory.LaneLinear, "histories of claims, lanes and locks are judged for L3, L1 and L12"),
-	inventory.Reason(inventory.LaneDeadlock, "arrives with issue 3"),
+	inventory.Reason(inventory.LaneDeadlock, "L13 has the workload of two replicas that meet, activate and stop"),
 	inventory.Reason(inventory.LaneSpec, "composed of the specifications of claim, step, settle and lane, which are checked apart"),
 )

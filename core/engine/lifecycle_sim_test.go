@@ -51,6 +51,22 @@ func TestSimL13SuccessorStartsAtOnce(t *testing.T) {
 	}, sim.Steps(60_000))
 }
 
+// An engine is stopped in the middle of an activation whose own scope does not end. A word that comes into the queue of a lane that has
+// just ended is never taken: whoever waits for the answer of the lanes is told that they have ended.
+func TestSimL13StopEndsAnActivation(t *testing.T) {
+	flows := definitions(t, "sum.bpmn")
+	sim.Check(t, "L13/stop-ends-an-activation", func(w *sim.World) {
+		x := newOutside(w, flows, memory.Options{})
+		e := x.node(w.Scheduler().NewScope("node"), engine.Options{Lanes: 1 + w.Choose("lanes", 2), Queue: 1})
+		w.Go("activation", func() { x.expect(e.Activate(w.Scope(), x.deployment("d2")), nil, lane.ErrStopped) })
+		for range w.Choose("steps", 60) {
+			w.Scheduler().Yield()
+		}
+		e.Close()
+		w.Join()
+	})
+}
+
 // unclaimed requires that no claim of a replica is left. The roles of an incarnation that crashed are free after their TTL.
 func (x *outside) unclaimed(replica string) {
 	for id, in := range x.dump(x.engine.Peek).Instances { //order:the first one found fails

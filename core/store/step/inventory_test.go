@@ -72,5 +72,5 @@ var _ = inventory.Owner("L6", "step transaction", (*step.Committer)(nil),
 		inventory.RejectedBy("L6/group-against-its-members", "assertion L6.group")),
 	inventory.Mutant("reservation-is-a-hint-only", "a replica is told of the timers that another one has reserved",
 		inventory.RejectedBy("L6/store-against-model", "assertion L6.model")),
-	inventory.Reason(inventory.LaneDeadlock, "no lock; the instrumented backend arrives with issue 3"),
+	inventory.Reason(inventory.LaneDeadlock, "no lock, and no wait but for the store"),
 )
