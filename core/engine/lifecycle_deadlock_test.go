@@ -40,7 +40,7 @@ func newThreads(w *deadlock.Run, flows []*flow.Definition) *threads {
 	s := w.Scheduler()
 	st, _ := memory.Open(s, memory.Options{})
 	meet := sched.NewWaitGroup(s, "both know")
-	x := &threads{Run: w, flows: flows, st: offering{st}, meet: &meet}
+	x := &threads{Run: w, flows: flows, st: st, meet: &meet}
 	meet.Add(len(x.engines))
 	for i := range x.engines {
 		x.alone[i] = sched.NewBool(s, "alone", true)
