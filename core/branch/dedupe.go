@@ -281,6 +281,7 @@ func (d *Deduplicator[P]) receive(scope *sched.Scope, l *Lane[*keys, task[P]], k
 			return
 		}
 		k.space = space
+		k.space.begun()
 	}
 	d.pass(scope, l, k, in)
 }
@@ -298,6 +299,8 @@ func (d *Deduplicator[P]) pass(scope *sched.Scope, l *Lane[*keys, task[P]], k *k
 		in.Share.Fail(fmt.Errorf("branch %q of %s: %w: at most %d", l.Key(), d.opts.Name, ErrKeys, d.opts.MaxKeys))
 		return
 	}
+	t := &ticket[P]{lane: l, reservation: chosen.reservation, share: in.Share}
+	d.passes(t, chosen)
 	in.Share.Duplicates(chosen.duplicates)
 	d.count(in.Rows.Rows(), chosen)
 	follow(in.Share, chosen.holders)
@@ -305,7 +308,6 @@ func (d *Deduplicator[P]) pass(scope *sched.Scope, l *Lane[*keys, task[P]], k *k
 		in.Share.Ack()
 		return
 	}
-	t := &ticket[P]{lane: l, reservation: chosen.reservation, share: in.Share}
 	unit := d.opts.Point.Begin(d.rows(chosen.reservation), t)
 	root := ack.New(d.s, unit)
 	l.Hold()
@@ -322,6 +324,13 @@ func (d *Deduplicator[P]) pass(scope *sched.Scope, l *Lane[*keys, task[P]], k *k
 	root.Ack()
 }
 
+// passes reports an action of the specification.
+func (d *Deduplicator[P]) passes(t *ticket[P], c choice) {
+	if d.s.Traced() {
+		d.s.Emit(c.reservation, "Pass", relay.Settler(t), c.keys, c.ids, c.holders)
+	}
+}
+
 func (d *Deduplicator[P]) count(rows int, c choice) {
 	d.passed.Add(int64(len(c.rows)))
 	d.duplicates.Add(int64(c.duplicates))
@@ -335,6 +344,7 @@ type choice struct {
 	reservation *Reservation
 	rows        []int32
 	ids         []string
+	keys        []string // of all rows, when somebody listens
 	duplicates  int
 	holders     []*Reservation
 }
@@ -353,6 +363,9 @@ func (d *Deduplicator[P]) choose(k *keys, in relay.Delivery[P]) (c choice, err e
 			continue
 		}
 		key := durableKey(k.prefix, text)
+		if d.s.Traced() {
+			c.keys = append(c.keys, key)
+		}
 		verdict, holder := k.space.Reserve(now, key, c.reservation)
 		switch verdict {
 		case Fresh:
@@ -393,6 +406,7 @@ func follow(share *ack.Share, holders []*Reservation) {
 // released, and a duplicate finds it committed.
 func (t *ticket[P]) Settled(err error) {
 	t.lane.Complete(task[P]{ticket: t, err: err})
+	t.emit("Answer")
 	if err != nil {
 		t.share.Fail(err)
 		return
@@ -403,6 +417,7 @@ func (t *ticket[P]) Settled(err error) {
 // settle is the lane's side of it. After a fence nobody knows whether the keys are durable: they stay reserved, so
 // that nothing with such a key passes in this life of the node.
 func (t *ticket[P]) settle(k *keys, err error) {
+	t.emit("Learn")
 	switch {
 	case err == nil:
 		k.space.Commit(t.reservation)
@@ -419,4 +434,11 @@ func (t *ticket[P]) settle(k *keys, err error) {
 		}
 	}
 	t.reservation.followers = nil
+}
+
+// emit reports an action of the specification.
+func (t *ticket[P]) emit(action string) {
+	if s := t.lane.table.s; s.Traced() {
+		s.Emit(t.reservation, action)
+	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/millrace-dev/millrace/linearizability"
 	"github.com/millrace-dev/millrace/sim"
 	"github.com/millrace-dev/millrace/sim/inventory"
+	spec "github.com/millrace-dev/millrace/tla/dedupe"
 )
 
 // splitBy gives the rows of a batch to the branches that name says.
@@ -44,6 +45,24 @@ type clients struct {
 func (c *clients) life() {
 	n, err := c.o.boot()
 	c.w.NoError(err)
+	c.attempt(n)
+	stopped(c.w, n)
+}
+
+// tolerant is a life that may end while it opens its file, or by a fence.
+func (c *clients) tolerant() {
+	n, err := c.o.boot()
+	if err != nil {
+		return
+	}
+	c.attempt(n)
+	if err := n.stop(); err != nil {
+		c.w.Require(errors.Is(err, relay.ErrFenced), "E2.fence", "%v", err)
+	}
+}
+
+// attempt sends what was not acknowledged once.
+func (c *clients) attempt(n *node) {
 	c.account(false)
 	n.start()
 	tasks := c.w.Scheduler().NewScope("clients")
@@ -60,7 +79,6 @@ func (c *clients) life() {
 		})
 	}
 	tasks.Join()
-	stopped(c.w, n)
 }
 
 // account requires that no key is in the file twice, and that those of acknowledged deliveries are there; at the end all are.
@@ -78,27 +96,33 @@ func (c *clients) account(end bool) {
 // duplicate, is in the file when the next node is up; what was not is sent again and is there once in the end.
 func TestSimE2CrashAnywhere(t *testing.T) {
 	sim.Check(t, "E2/crash-anywhere", func(w *sim.World) {
-		sends := []records{{"a", "b"}, {"b", "c"}, {"a", "a"}}
-		c := &clients{w: w, o: newOutside(w.Scheduler(), memory.Options{}), sends: sends, acked: make([]bool, len(sends))}
-		if w.Choose("branches", 2) == 1 {
-			c.o.split = splitByKey // three branches, with room for two
-		}
-		n := w.Node("node")
-		n.Go("life", c.life)
-		for range w.Choose("steps before the crash", 100) {
-			w.Scheduler().Yield()
-		}
-		n.Crash()
-		c.o.engine.Crash()
-		c.o.disk.Crash(w.Choose)
-		w.Node("node").Go("life", func() {
-			for range len(sends) { // a duplicate of an attempt that failed is sent again
-				c.life()
-			}
-		})
-		w.Join()
-		c.account(true)
+		crashAnywhere(w, w.Choose("branches", 2) == 1)
 	}, sim.Runs(300))
+}
+
+func crashAnywhere(w *sim.World, branches bool) {
+	sends := []records{{"a", "b"}, {"b", "c"}, {"a", "a"}}
+	c := &clients{w: w, o: newOutside(w.Scheduler(), memory.Options{}), sends: sends, acked: make([]bool, len(sends))}
+	if branches {
+		c.o.split = splitByKey // three branches, with room for two
+	} else {
+		spec.Attach(w, c.o.traced())
+	}
+	n := w.Node("node")
+	n.Go("life", c.life)
+	for range w.Choose("steps before the crash", 100) {
+		w.Scheduler().Yield()
+	}
+	n.Crash()
+	c.o.engine.Crash()
+	c.o.disk.Crash(w.Choose)
+	w.Node("node").Go("life", func() {
+		for range len(sends) { // a duplicate of an attempt that failed is sent again
+			c.life()
+		}
+	})
+	w.Join()
+	c.account(true)
 }
 
 // refusing attaches a consumer that fails its first n deliveries.
@@ -125,28 +149,31 @@ func refusing(n *node, failures int) {
 // The output of the first attempt fails. Its key is released before the source learns of it, so the record passes
 // when it is sent again, and a repetition that came meanwhile was not acknowledged.
 func TestSimE2FailedOutputPassesAgain(t *testing.T) {
-	sim.Check(t, "E2/failed-output-passes-again", func(w *sim.World) {
-		o := newOutside(w.Scheduler(), memory.Options{})
-		n, err := o.boot()
-		w.NoError(err)
-		refusing(n, 1)
-		n.start()
-		for range 2 {
-			w.Go("client", func() {
-				for attempt := 0; ; attempt++ {
-					w.Require(attempt < 4, "E2.progress", "a record did not pass in %d attempts", attempt)
-					outcome, err := n.send(records{"a"})
-					w.NoError(err)
-					if outcome.Err == nil {
-						w.Require(o.times("a") == 1, "E2.once", "acknowledged, and in the file %d times", o.times("a"))
-						return
-					}
+	sim.Check(t, "E2/failed-output-passes-again", failedOutput)
+}
+
+func failedOutput(w *sim.World) {
+	o := newOutside(w.Scheduler(), memory.Options{})
+	spec.Attach(w, o.traced())
+	n, err := o.boot()
+	w.NoError(err)
+	refusing(n, 1)
+	n.start()
+	for range 2 {
+		w.Go("client", func() {
+			for attempt := 0; ; attempt++ {
+				w.Require(attempt < 4, "E2.progress", "a record did not pass in %d attempts", attempt)
+				outcome, err := n.send(records{"a"})
+				w.NoError(err)
+				if outcome.Err == nil {
+					w.Require(o.times("a") == 1, "E2.once", "acknowledged, and in the file %d times", o.times("a"))
+					return
 				}
-			})
-		}
-		w.Join()
-		stopped(w, n)
-	})
+			}
+		})
+	}
+	w.Join()
+	stopped(w, n)
 }
 
 // The lane learns of a failure before the source does: what is sent again finds its key released, and does not fail

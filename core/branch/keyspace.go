@@ -32,7 +32,7 @@ import (
 //	Hot path      Reserve is one look-up in the task's own map. A generation is a copy, made when an observer
 //	              asked for one, at most one for each call of Publish.
 //
-// Model models/dedupe.go · Checks TestSimE2*, TestModelE2*, TestLinearE2*
+// Spec tla/dedupe/Dedupe.tla · Model models/dedupe.go · Checks TestSimE2*, TestModelE2*, TestLinearE2*, TestTraceE2*
 // Mutants E2.refresh-on-hit, E2.keep-on-failure, E2.publish-live-map, E2.commit-at-reservation, E2.acknowledge-held,
 // E2.source-first, E2.start-empty, E2.release-after-fence, E2.restore-unsynced, E2.restore-page-bound,
 // E2.restore-last-page, E2.restore-absent-failure-sticks, E2.long-key-cut, E2.digest-no-mark, E2.drop-keeps-rows,
@@ -281,6 +281,18 @@ func (k *Keyspace) committed() map[string]*entry {
 		}
 	}
 	return keys
+}
+
+// begun reports an action of the specification: the keys that were read are those that the branch begins with.
+func (k *Keyspace) begun() {
+	if !k.s.Traced() {
+		return
+	}
+	var keys []string
+	for e := k.oldest; e != nil; e = e.newer {
+		keys = append(keys, e.key)
+	}
+	k.s.Emit(k, "Begin", keys)
 }
 
 // check is the invariant of E2. Reservations change within one step of the task, so it holds between steps.

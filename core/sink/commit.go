@@ -14,12 +14,16 @@ func (p *Point) commit(scope *sched.Scope, group []*Unit) error {
 	p.failpoint(PointBeforeWrite)
 	rows := p.assemble(group)
 	if err := p.write(); err != nil {
+		p.emit("WriteFails")
 		return p.undo(err)
 	}
+	p.emit("Write")
 	p.failpoint(PointAfterWrite)
 	if err := p.sync(); err != nil {
+		p.emit("SyncFails")
 		return fmt.Errorf("%w: %w", ErrFenced, err)
 	}
+	p.emit("Sync")
 	p.failpoint(PointAfterSync)
 	if err := p.record(scope, rows); err != nil {
 		return err
@@ -97,10 +101,13 @@ func (p *Point) record(scope *sched.Scope, rows []store.Row) error {
 	_, err := p.store.Write(scope, rows)
 	switch {
 	case err == nil:
+		p.emit("Recorded")
 		return nil
 	case store.Definite(err) && !errors.Is(err, store.ErrHalted):
+		p.emit("Refused")
 		return p.undo(fmt.Errorf("commit unit: %w", err))
 	default:
+		p.emit("Unknown")
 		return fmt.Errorf("%w: commit unit: %w", ErrFenced, err)
 	}
 }
@@ -114,9 +121,11 @@ func (p *Point) undo(cause error) error {
 			continue
 		}
 		if err := p.cut(f); err != nil {
+			p.emit("CutFails")
 			return fmt.Errorf("%w: %w; after: %w", ErrFenced, err, cause)
 		}
 	}
+	p.emit("CutBack")
 	return cause
 }
 

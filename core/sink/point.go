@@ -94,7 +94,8 @@ func (o Options) Validate() error {
 //	Orders        data written → files synced → commit durable → units settled.
 //	Waits         the point's task for units, then for its files and the store, none of which waits for it.
 //
-// Model models/ledger.go · Checks TestSimG6Crash*, TestSimG6Point*, TestSimG6FileSinks*, TestExhaustG6*, TestModelG6Point,
+// Spec tla/dedupe/Dedupe.tla, traced by E2 · Model models/ledger.go · Checks TestSimG6Crash*, TestSimG6Point*,
+// TestSimG6FileSinks*, TestExhaustG6*, TestModelG6Point,
 // TestModelG6Groups* · Mutants G6.acknowledge-before-commit, G6.skip-truncate, G6.skip-fsync,
 // G6.commit-before-write, G6.adopt-after-write, G6.adopt-nothing, G6.unknown-is-failure, G6.keep-refused-data,
 // G6.undo-first-file, G6.sync-first-file, G6.sync-error-undone, G6.open-not-cut, G6.lengths-not-advanced-on-empty-rows,
@@ -145,6 +146,7 @@ func (p *Point) Open(scope *sched.Scope) error {
 			return fmt.Errorf("open sink file %s: %w", p.files[i].name, err)
 		}
 	}
+	p.emit("Open")
 	return nil
 }
 
@@ -234,6 +236,7 @@ func (p *Point) Run(scope *sched.Scope) error {
 			p.fenced.Set(err)
 		}
 		for _, u := range group {
+			p.emit("Settled", u)
 			u.settler.Settled(err)
 		}
 		if errors.Is(err, ErrFenced) {
@@ -254,6 +257,7 @@ func (p *Point) gather(first *Unit) []*Unit {
 		}
 		group, rows, bytes = append(group, u), rows+len(u.rows), bytes+u.bytes()
 	}
+	p.emit("Take", group...)
 	return group
 }
 
@@ -265,8 +269,29 @@ func (p *Point) refuse() {
 		if err != nil {
 			return
 		}
-		u.settler.Settled(p.refusal())
+		p.late(u)
 	}
+}
+
+// late settles a unit that came too late.
+func (p *Point) late(u *Unit) {
+	err := p.refusal()
+	if p.s.Traced() {
+		p.s.Emit(p, "Late", []Settler{u.settler}, errors.Is(err, ErrFenced))
+	}
+	u.settler.Settled(err)
+}
+
+// emit reports an action of the specification, with the units that it is about.
+func (p *Point) emit(action string, units ...*Unit) {
+	if !p.s.Traced() {
+		return
+	}
+	settlers := make([]Settler, len(units))
+	for i, u := range units {
+		settlers[i] = u.settler
+	}
+	p.s.Emit(p, action, settlers)
 }
 
 func (p *Point) refusal() error {

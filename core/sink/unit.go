@@ -67,6 +67,7 @@ func (u *Unit) Stage(file int, data []byte) {
 // Resolved implements ack.Receiver.
 func (u *Unit) Resolved(o ack.Outcome) {
 	if o.Err != nil {
+		u.point.emit("Drop", u)
 		u.settler.Settled(o.Err)
 		return
 	}
@@ -76,8 +77,9 @@ func (u *Unit) Resolved(o ack.Outcome) {
 // Submit hands the unit to its point. A unit that waits for a tree is submitted by it; others once, by their maker,
 // after the last Stage.
 func (u *Unit) Submit() {
+	u.point.emit("Submit", u)
 	if !u.point.queue.Post(u) {
-		u.settler.Settled(u.point.refusal())
+		u.point.late(u)
 	}
 }
 

@@ -375,6 +375,9 @@ func (s *Store) write(scope *sched.Scope, rows []store.Row, may func(Tx) error) 
 		for _, r := range rows {
 			setRow(tx, r)
 		}
+		if t, traced := tx.(Tracer); traced {
+			t.Emit("LandWrite", rows)
+		}
 		return nil
 	})
 	if err != nil {
