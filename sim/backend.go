@@ -431,10 +431,15 @@ func (b *backend) Choose(h *sched.Hook, n uint64) uint64 {
 	return v
 }
 
-// Event is a step of an owner's specification.
+// Event is a step of an owner's specification. What a stand-in for the outside, which knows nothing of this package, emits as something that
+// has a method Fault is a fault that it drew: it counts as one that was taken.
 func (b *backend) Event(owner any, action string, args []any) {
 	w := (*World)(b)
 	if w.aborting {
+		return
+	}
+	if _, ok := owner.(interface{ Fault() }); ok {
+		w.took(action)
 		return
 	}
 	for _, f := range w.onEvent {

@@ -136,6 +136,9 @@ func (c *checker) explore(name string) bool {
 	c.rec.Distinct += r.Distinct
 	c.rec.Points += int64(r.Points)
 	c.rec.Pairs = max(c.rec.Pairs, r.Pairs)
+	for _, h := range r.PairHashes {
+		c.rec.PairHashes = append(c.rec.PairHashes, fmt.Sprintf("%016x", h))
+	}
 	for f, n := range r.Faults { //order:sums
 		if c.rec.Faults == nil {
 			c.rec.Faults = map[string]int{}

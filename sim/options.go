@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/millrace-dev/millrace/sim/inventory"
 )
 
 // options is how a check is explored.
@@ -23,6 +25,7 @@ type options struct {
 	limit      int           // executions of a search, after which it is not exhaustive
 	stall      time.Duration // wall time without a finished execution that counts as real blocking
 	rounds     int           // how often a search is done from the start: for measuring
+	pairs      bool          // the pairs of write and read go into the record, whatever the strategy
 	hashes     int           // trace hashes of that many executions go into the record
 	at         caller        // the test that runs the check, for what ends the process
 	everyTrace bool          // the events of every execution are checked
@@ -74,7 +77,7 @@ func newOptions(opts []Option) options {
 	return o
 }
 
-// fromEnvironment applies MILLRACE_SIM: "seeds=N strategy=S seed=X cores=N hashes=N traces=N tso". What it cannot read is an
+// fromEnvironment applies MILLRACE_SIM: "seeds=N strategy=S seed=X cores=N hashes=N traces=N tso pairs". What it cannot read is an
 // error: an ignored override would pass for evidence.
 func (o *options) fromEnvironment() error {
 	for _, field := range strings.Fields(os.Getenv("MILLRACE_SIM")) {
@@ -85,6 +88,10 @@ func (o *options) fromEnvironment() error {
 				return fmt.Errorf("MILLRACE_SIM: %w", err)
 			}
 			o.strategies = []string{value}
+			continue
+		}
+		if field == inventory.PairsWord {
+			o.pairs = true
 			continue
 		}
 		if field == tsoWord {

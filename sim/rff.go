@@ -68,9 +68,7 @@ func (s *rff) begin(w *World, seed uint64) {
 	s.rng = rng{mix(seed, 0x5EED, 1)}
 	s.pos.begin(w, seed)
 	s.now = s.mutate()
-	s.fresh = false
-	s.keys = s.keys[:0]
-	s.tasks, s.last = s.tasks[:0], s.last[:0]
+	s.forget()
 	s.read = append(s.read[:0], make([]bool, len(s.now))...)
 	w.always = true
 }

@@ -1,7 +1,9 @@
 package sim
 
 import (
+	"maps"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -20,7 +22,8 @@ type Result struct {
 	Elapsed    time.Duration
 	Hashes     []uint64       // of the first executions
 	Faults     map[string]int // taken, by place and kind
-	Pairs      int            // reads-from pairs that rff saw
+	Pairs      int            // reads-from pairs that rff saw, or any strategy when they are asked for
+	PairHashes []uint64       // their names, when they are asked for
 	Failure    *Failure       // of the lowest failing index, or nil
 }
 
@@ -113,12 +116,13 @@ type sampling struct {
 	mu     sync.Mutex // guards the rest
 	result Result
 	seen   map[uint64]struct{}
+	pairs  map[uint64]struct{}
 }
 
 func (r *sampling) run() Result {
 	started := time.Now()
 	r.result.Strategy, r.result.Faults = r.name, map[string]int{}
-	r.seen = map[uint64]struct{}{}
+	r.seen, r.pairs = map[uint64]struct{}{}, map[uint64]struct{}{}
 	r.stop.Store(int64(r.opts.runs))
 	r.result.Hashes = make([]uint64, min(r.opts.hashes, r.opts.runs))
 	var workers sync.WaitGroup
@@ -132,7 +136,10 @@ func (r *sampling) run() Result {
 		r.result.Executions = f.Execution + 1
 		r.result.Hashes = r.result.Hashes[:min(len(r.result.Hashes), f.Execution+1)]
 	}
-	r.result.Distinct = len(r.seen)
+	r.result.Distinct, r.result.Pairs = len(r.seen), len(r.pairs)
+	if r.opts.pairs {
+		r.result.PairHashes = slices.Sorted(maps.Keys(r.pairs))
+	}
 	r.result.Complete = r.result.Failure == nil && r.result.Executions == r.opts.runs
 	r.result.Elapsed = time.Since(started)
 	return r.result
@@ -153,6 +160,7 @@ func (r *sampling) work() {
 	defer guard.end()
 	defer w.drain()
 	s, _ := strategyNamed(r.name, r.measured) // the name was checked by explore
+	s, pairs := pairing(s, r.opts)
 	seen := map[uint64]struct{}{}
 	faults := map[string]int{}
 	done, seed := 0, uint64(0)
@@ -188,8 +196,10 @@ func (r *sampling) work() {
 	for f, n := range faults { //order:sums
 		r.result.Faults[f] += n
 	}
-	if x, ok := s.(*rff); ok {
-		r.result.Pairs = max(r.result.Pairs, len(x.pairs))
+	if pairs != nil {
+		for p := range pairs.pairs { //order:a set
+			r.pairs[p.hash()] = struct{}{}
+		}
 	}
 	for h := range seen {
 		r.seen[h] = struct{}{}

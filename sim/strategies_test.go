@@ -2,6 +2,7 @@ package sim
 
 import (
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -147,6 +148,23 @@ func TestNamesThatAreNoStrategy(t *testing.T) {
 	for _, name := range []string{"", "dfs-1", "dfsx", "dfs100", "pctx", "pct0", "rff2"} {
 		if _, err := Explore("x", name, lostUpdate); err == nil {
 			t.Errorf("%q was accepted", name)
+		}
+	}
+}
+
+// Noting pairs of write and read changes no schedule, and every strategy's executions show some.
+func TestEveryStrategyShowsPairs(t *testing.T) {
+	for _, strategy := range samplers {
+		plain, err := Explore("x", strategy, adders(2, 3), Runs(40), func(o *options) { o.hashes = 40 })
+		if err != nil {
+			t.Fatal(err)
+		}
+		noting, err := Explore("x", strategy, adders(2, 3), Runs(40), func(o *options) { o.hashes, o.pairs = 40, true })
+		if err != nil || !slices.Equal(plain.Hashes, noting.Hashes) {
+			t.Errorf("%s: other traces when pairs are noted, %v", strategy, err)
+		}
+		if noting.Pairs == 0 || len(noting.PairHashes) != noting.Pairs {
+			t.Errorf("%s: %d pairs, %d names", strategy, noting.Pairs, len(noting.PairHashes))
 		}
 	}
 }

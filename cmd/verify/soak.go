@@ -33,13 +33,13 @@ type soakRun struct {
 	Dir        string         `json:"dir"`
 	Executions int            `json:"executions"`       // all, so far
 	Distinct   int            `json:"distinct"`         // traces by hash, so far
-	Pairs      int            `json:"pairs"`            // reads-from pairs: of each check the most that one run of rff saw, summed
+	Pairs      int            `json:"pairs"`            // reads-from pairs of each check, whatever the strategy, so far
 	Faults     map[string]int `json:"faults,omitempty"` // taken so far, by place and kind
 
 	Actions map[string]int64 `json:"actions,omitempty"` // how often executions took each action of a specification
 
 	seen    map[string]struct{}
-	pairs   map[string]int
+	pairs   map[string]struct{}
 	started time.Time
 	limit   time.Duration
 }
@@ -70,7 +70,7 @@ func soak(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	run := &soakRun{Seed: seed, seen: map[string]struct{}{}, pairs: map[string]int{}, Faults: map[string]int{}, Actions: map[string]int64{}, started: time.Now(), limit: limit}
+	run := &soakRun{Seed: seed, seen: map[string]struct{}{}, pairs: map[string]struct{}{}, Faults: map[string]int{}, Actions: map[string]int64{}, started: time.Now(), limit: limit}
 	return s.soak(ctx, run, seeds, a.values["filter"])
 }
 
@@ -168,7 +168,7 @@ func (s site) soakPackage(ctx context.Context, run *soakRun, binary string, test
 
 // bounds is what the checks of a round are told. Every execution whose owner has a specification is checked against it.
 func (r *soakRun) bounds(seeds int) string {
-	return fmt.Sprintf("%s=seed=%d seeds=%d strategy=%s hashes=%d traces=1", simVar, r.Seed, seeds, r.Strategy, soakHashes)
+	return fmt.Sprintf("%s=seed=%d seeds=%d strategy=%s hashes=%d traces=1 %s", simVar, r.Seed, seeds, r.Strategy, soakHashes, inventory.PairsWord)
 }
 
 func (s site) soakFailed(run *soakRun, rec inventory.Record) error {
@@ -190,10 +190,10 @@ func (r *soakRun) add(rec inventory.Record) {
 	for what, n := range rec.Faults {
 		r.Faults[what] += n
 	}
-	if rec.Pairs > r.pairs[rec.Check] {
-		r.Pairs += rec.Pairs - r.pairs[rec.Check]
-		r.pairs[rec.Check] = rec.Pairs
+	for _, p := range rec.PairHashes {
+		r.pairs[rec.Check+" "+p] = struct{}{}
 	}
+	r.Pairs = len(r.pairs)
 	r.Seconds = time.Since(r.started).Seconds()
 }
 

@@ -11,16 +11,16 @@ import (
 )
 
 func soakOf(limit time.Duration) *soakRun {
-	return &soakRun{Seed: 1, seen: map[string]struct{}{}, pairs: map[string]int{}, Faults: map[string]int{}, Actions: map[string]int64{}, started: time.Now(), limit: limit}
+	return &soakRun{Seed: 1, seen: map[string]struct{}{}, pairs: map[string]struct{}{}, Faults: map[string]int{}, Actions: map[string]int64{}, started: time.Now(), limit: limit}
 }
 
-// A soak adds up what was covered: equal traces count once, pairs as the most of each check.
+// A soak adds up what was covered: equal traces count once, and so do equal pairs of a check.
 func TestSoakAddsUpCoverage(t *testing.T) {
 	r := soakOf(time.Hour)
 	for _, rec := range []inventory.Record{
-		{Check: "a", Executions: 2, Hashes: []string{"1", "2"}, Pairs: 3, Faults: map[string]int{"disk fails": 1}},
-		{Check: "a", Executions: 2, Hashes: []string{"2", "3"}, Pairs: 5, Faults: map[string]int{"disk fails": 2}},
-		{Check: "b", Executions: 1, Hashes: []string{"1"}, Pairs: 1},
+		{Check: "a", Executions: 2, Hashes: []string{"1", "2"}, PairHashes: []string{"p", "q", "r"}, Faults: map[string]int{"disk fails": 1}},
+		{Check: "a", Executions: 2, Hashes: []string{"2", "3"}, PairHashes: []string{"r", "s", "t"}, Faults: map[string]int{"disk fails": 2}},
+		{Check: "b", Executions: 1, Hashes: []string{"1"}, PairHashes: []string{"p"}},
 	} {
 		r.add(rec)
 	}

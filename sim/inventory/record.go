@@ -90,6 +90,9 @@ type Replay struct {
 // non-empty value starts with "not exhaustive" and names the bound that stopped it.
 const Complete = "complete"
 
+// PairsWord asks, in MILLRACE_SIM, that records tell the pairs of write and read that were seen, whatever the strategy.
+const PairsWord = "pairs"
+
 // Record is the evidence that one check ran. Every check appends one when it ends, passed or not; a
 // check without a record did not run.
 type Record struct {
@@ -104,7 +107,8 @@ type Record struct {
 	Exhaustive string         `json:"exhaustive,omitempty"` // Complete, "not exhaustive: bound …", or empty
 	Points     int64          `json:"points,omitempty"`     // scheduling points passed
 	Faults     map[string]int `json:"faults,omitempty"`     // taken, by place and kind
-	Pairs      int            `json:"pairs,omitempty"`      // reads-from pairs that coverage guidance saw
+	Pairs      int            `json:"pairs,omitempty"`      // reads-from pairs that coverage guidance saw, or any strategy with PairsWord
+	PairHashes []string       `json:"pairHashes,omitempty"` // their names, with PairsWord
 	Nanos      int64          `json:"nanos"`
 	Passed     bool           `json:"passed"`
 	Verdict    *Verdict       `json:"verdict,omitempty"` // what failed, or what a planted program showed

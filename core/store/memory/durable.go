@@ -32,7 +32,7 @@ func (e *Engine) sync(scope *sched.Scope, name string, t store.Ticket) error {
 	if err := e.delay(scope, name); err != nil {
 		return fmt.Errorf("sync: %w", err)
 	}
-	fails := e.draw(name, e.o.Halt)
+	fails := e.draw(name, e.o.Halt, "halted")
 	e.order.Add(1)
 	if err := e.endSync(t, began, life, fails); err != nil {
 		return err

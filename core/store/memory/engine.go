@@ -129,7 +129,7 @@ func (e *Engine) Update(scope *sched.Scope, name string, durable bool, f func(st
 	if err := e.arrive(scope, name); err != nil {
 		return 0, err
 	}
-	if e.draw(name, e.o.Lose) {
+	if e.draw(name, e.o.Lose, "lost") {
 		return 0, e.lose(name, f)
 	}
 	t, err := e.land(f)
@@ -237,7 +237,7 @@ func (e *Engine) arrive(scope *sched.Scope, name string) error {
 	if err := e.delay(scope, name); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	if e.draw(name, e.o.Refuse) {
+	if e.draw(name, e.o.Refuse, "refused") {
 		return fmt.Errorf("%s: %w", name, store.ErrUnavailable)
 	}
 	return nil
@@ -254,11 +254,18 @@ func (e *Engine) delay(scope *sched.Scope, name string) error {
 	return e.s.Sleep(scope, "store/latency", d)
 }
 
+// drawn marks an event as a fault that was taken: a simulation counts it.
+type drawn struct{}
+
+// Fault says so.
+func (drawn) Fault() {}
+
 // draw decides whether a fault with a rate of one in n happens now.
-func (e *Engine) draw(name string, n int) bool {
+func (e *Engine) draw(name string, n int, kind string) bool {
 	if n == 0 || !e.o.covers(name) || e.spent() || e.rand.IntN(n) != 0 {
 		return false
 	}
+	e.s.Emit(drawn{}, "store "+name+" "+kind)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.drawn++

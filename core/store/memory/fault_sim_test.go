@@ -2,7 +2,9 @@ package memory_test
 
 import (
 	"errors"
+	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/millrace-dev/millrace/core/store"
@@ -59,4 +61,21 @@ func TestSimEveryCommitFaultIsFoundAndReplays(t *testing.T) {
 		w.Join()
 		w.Require(landed(w, e), "durable", "a crash took it")
 	})
+}
+
+// What goes wrong in the engine is among the faults that an exploration says it took.
+func TestFaultsOfTheEngineAreCounted(t *testing.T) {
+	r, err := sim.Explore("store/counted", "random", func(w *sim.World) {
+		e := memory.New(w.Scheduler(), memory.Options{Lose: 2, Refuse: 2, Halt: 2})
+		_, err := put(e, "k", true)
+		w.Require(err == nil || errors.Is(err, store.ErrUnknown) || errors.Is(err, store.ErrUnavailable), "known", "%v", err)
+	}, sim.Runs(40))
+	if err != nil || r.Failure != nil {
+		t.Fatal(r.Failure, err)
+	}
+	for _, kind := range []string{"lost", "refused", "halted"} {
+		if !slices.ContainsFunc(slices.Collect(maps.Keys(r.Faults)), func(what string) bool { return strings.HasSuffix(what, " "+kind) }) {
+			t.Errorf("none was %s: %v", kind, r.Faults)
+		}
+	}
 }
