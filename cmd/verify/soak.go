@@ -113,6 +113,7 @@ func (s site) soak(ctx context.Context, run *soakRun, seeds int, filter string) 
 		return err
 	}
 	first := run.Seed
+	run.started = time.Now() // compiling is not soaking
 	for ; ctx.Err() == nil; run.Round++ {
 		run.Seed, run.Strategy = first+run.Round, soakStrategies[run.Round%len(soakStrategies)]
 		for _, run.Dir = range dirs {
