@@ -99,7 +99,17 @@ func (cp *compiler) actPred(x syntax.Expr, e env, k Act) Act {
 	if e.enab && n.lvl >= 2 {
 		p = optimistic(p)
 	}
+	if e.inner && n.lvl == 1 && decides(x) {
+		// It may depend on nothing that the quantifier binds.
+		p = cp.memoState(&symbol{name: "guard"}, n, e).holds(e.place(x.Pos()))
+	}
 	return func(c *Ctx) bool { return p(c) && k(c) }
+}
+
+// decides reports whether deciding x takes longer than remembering it.
+func decides(x syntax.Expr) bool {
+	op, ok := strip(x).(*syntax.Op)
+	return ok && (op.Name == "\\in" || op.Name == "\\notin" || op.Name == "\\subseteq") || builds(strip(x))
 }
 
 // optimistic decides a condition of ENABLED on variables that the action does not assign, which
@@ -366,6 +376,9 @@ func (cp *compiler) actUnchanged(x syntax.Expr, e env, k Act) Act {
 	}
 	switch y := strip(x).(type) {
 	case *syntax.Tuple:
+		if vars := cp.variables(y.Elems, e); vars != nil {
+			return keepVars(vars, e.place(x.Pos()), k)
+		}
 		for i := len(y.Elems) - 1; i >= 0; i-- {
 			k = cp.actUnchanged(y.Elems[i], e, k)
 		}
@@ -417,6 +430,42 @@ func (cp *compiler) stands(x syntax.Expr, e env) bool {
 		}
 	}
 	return false
+}
+
+// variables returns the variables that the expressions denote, or nil when one is none.
+func (cp *compiler) variables(elems []syntax.Expr, e env) (out []int) {
+	for _, x := range elems {
+		v, ok := cp.variable(x, e)
+		if !ok {
+			return nil
+		}
+		out = append(out, v.idx)
+	}
+	return out
+}
+
+// keepVars is keepVar of each, in one go when none has a next value yet.
+func keepVars(vars []int, at *place, k Act) Act {
+	one := k
+	for _, i := range vars {
+		one = keepVar(i, at, one)
+	}
+	return func(c *Ctx) bool {
+		next, cur := c.Next, c.Cur
+		for _, i := range vars {
+			if next[i] != nil {
+				return one(c)
+			}
+		}
+		for _, i := range vars {
+			next[i] = cur[i]
+		}
+		stop := k(c)
+		for _, i := range vars {
+			next[i] = nil
+		}
+		return stop
+	}
 }
 
 func keepVar(i int, at *place, k Act) Act {

@@ -14,6 +14,7 @@ func (cp *compiler) actQuant(x *syntax.Quant, e env, k Act) Act {
 	}
 	n := node{free: noFree}
 	bs, e2 := cp.binders(x.Bounds, e, &n)
+	e2.inner = true
 	a := cp.act(x.Body, e2, k)
 	for i := len(bs) - 1; i >= 0; i-- {
 		a = existsLevel(&bs[i], a)

@@ -125,6 +125,7 @@ type env struct {
 	mode   mode
 	depth  int
 	enab   bool // inside ENABLED
+	inner  bool // inside a quantifier of an action
 	top    bool // still on the way from the root of an action: name the action
 }
 

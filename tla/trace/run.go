@@ -37,9 +37,13 @@ type Run struct {
 	c      *eval.Ctx
 	states [][]value.Value
 	next   [][]value.Value
-	seen   map[uint64]struct{} // hashes of next, once it has more than one state
-	err    error
-	emit   func(c *eval.Ctx) bool
+	// For each state and each of next: the variables that changed since invariants were last evaluated on the way to it, and
+	// those of the state whose successors are being added.
+	changed, nextChanged []eval.Vars
+	before               eval.Vars
+	seen                 map[uint64]struct{} // hashes of next, once it has more than one state
+	err                  error
+	emit                 func(c *eval.Ctx) bool
 }
 
 // Start begins with the initial states that agree with what is shown.
@@ -47,6 +51,7 @@ func (s *Spec) Start(shown State) (*Run, error) {
 	r := &Run{spec: s, c: eval.NewCtx(&eval.Run{Prog: s.prog}, len(s.Vars)), seen: map[uint64]struct{}{}}
 	r.emit = func(c *eval.Ctx) bool { return r.keep(c.Next) }
 	copy(r.c.Cur, shown)
+	r.before = eval.AllVars
 	err := s.init.Each(r.c, func(c *eval.Ctx) bool { return r.keep(c.Cur) })
 	if err = errors.Join(err, r.err); err != nil {
 		return nil, fmt.Errorf("start %s: %w", s.Name, err)
@@ -70,7 +75,8 @@ func (r *Run) Step(action string, args []value.Value, shown State) error {
 			return err
 		}
 	}
-	for _, cur := range r.states {
+	for i, cur := range r.states {
+		r.before = r.changed[i]
 		if err := r.take(st, cur, args, shown); err != nil {
 			return err
 		}
@@ -89,7 +95,13 @@ func (r *Run) take(st *eval.Step, cur, args []value.Value, shown State) error {
 	if shown == nil {
 		clear(r.c.Next)
 	} else {
-		copy(r.c.Next, shown)
+		for i, v := range shown {
+			// What did not change is the same object again: comparing it, and its parts, takes no look inside.
+			if v != nil && value.Identical(v, cur[i]) {
+				v = cur[i]
+			}
+			r.c.Next[i] = v
+		}
 	}
 	if err := st.Each(r.c, args, r.emit); err != nil {
 		return fmt.Errorf("take %s.%s: %w", r.spec.Name, st.Name, err)
@@ -101,10 +113,12 @@ func (r *Run) take(st *eval.Step, cur, args []value.Value, shown State) error {
 func (r *Run) silently() error {
 	for range MaxSilent {
 		before := len(r.states)
-		for _, cur := range r.states {
+		for i, cur := range r.states {
+			r.c.Cur, r.before = cur, r.changed[i]
 			r.keep(cur)
 		}
-		for _, cur := range r.states {
+		for i, cur := range r.states {
+			r.before = r.changed[i]
 			if err := r.take(r.spec.silent, cur, nil, nil); err != nil {
 				return err
 			}
@@ -139,13 +153,21 @@ func (r *Run) keep(vals []value.Value) bool {
 		r.err = ErrTooManyStates
 		return true
 	}
+	changed := r.before
+	for i, v := range vals {
+		if !value.Same(v, r.c.Cur[i]) {
+			changed |= eval.VarSet(i)
+		}
+	}
 	r.next = append(r.next, append(make([]value.Value, 0, len(vals)), vals...))
+	r.nextChanged = append(r.nextChanged, changed)
 	return false
 }
 
 // turn makes next the states.
 func (r *Run) turn() {
 	r.states, r.next = r.next, r.states[:0]
+	r.changed, r.nextChanged = r.nextChanged, r.changed[:0]
 	clear(r.seen)
 }
 
@@ -161,26 +183,41 @@ func hash(vals []value.Value) uint64 {
 // judge drops the states that break an invariant; when none is left, that is an illegal event too.
 func (r *Run) judge() error {
 	for _, x := range r.spec.invariants {
-		kept := r.states[:0]
+		n := 0
 		var broken []value.Value
-		for _, vals := range r.states {
-			r.c.Cur = vals
-			ok, err := x.x.Holds(r.c)
-			if err != nil {
+		for i, vals := range r.states {
+			ok, err := r.holds(x, vals, r.changed[i])
+			switch {
+			case err != nil:
 				return fmt.Errorf("evaluate invariant %s.%s: %w", r.spec.Name, x.name, err)
-			}
-			if ok {
-				kept = append(kept, vals)
-			} else {
+			case ok:
+				r.states[n], r.changed[n] = vals, r.changed[i]
+				n++
+			default:
 				broken = vals
 			}
 		}
-		if len(kept) == 0 {
+		if n == 0 {
 			return &Illegal{r.spec.Name, x.name, "the invariant does not hold in the state\n" + r.spec.text(broken)}
 		}
-		r.states = kept
+		r.states, r.changed = r.states[:n], r.changed[:n]
 	}
+	clear(r.changed)
 	return nil
+}
+
+// holds evaluates the conjuncts of an invariant that read a variable that changed.
+func (r *Run) holds(x invariant, vals []value.Value, changed eval.Vars) (bool, error) {
+	r.c.Cur = vals
+	for _, p := range x.parts {
+		if p.Reads&changed == 0 {
+			continue
+		}
+		if ok, err := p.Holds(r.c); err != nil || !ok {
+			return ok, err
+		}
+	}
+	return true, nil
 }
 
 // States returns how many states are consistent with the events so far.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/millrace-dev/millrace/tla/eval"
 	"github.com/millrace-dev/millrace/tla/value"
 )
 
@@ -116,7 +117,7 @@ func (r *Run) move(from []value.Value, m Move, urgent Urgent) (to []value.Value,
 
 // event takes one event in all states, and changes nothing when no state allows it.
 func (r *Run) event(e Event) (happened bool, err error) {
-	r.next = nil
+	r.next, r.nextChanged, r.before = nil, nil, eval.AllVars
 	for _, cur := range r.states {
 		if err := r.take(r.spec.steps[e.Action], cur, e.Args, nil); err != nil {
 			return false, err

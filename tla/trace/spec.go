@@ -47,8 +47,8 @@ type Spec struct {
 }
 
 type invariant struct {
-	name string
-	x    *eval.Expr
+	name  string
+	parts []*eval.Expr // its conjuncts
 }
 
 // State has a value for each variable, or nil for one that is not shown.
@@ -126,11 +126,11 @@ func (s *Spec) compile(cfg *config.Config, o Options) error {
 		if err != nil {
 			return err
 		}
-		x, err := s.prog.Compile(t)
+		parts, err := s.prog.CompileParts(t)
 		if err != nil {
 			return err
 		}
-		s.invariants = append(s.invariants, invariant{name, x})
+		s.invariants = append(s.invariants, invariant{name, parts})
 	}
 	return nil
 }

@@ -309,7 +309,7 @@ func sameDomain(x, y *Fcn) bool {
 		return false
 	}
 	for i, k := range x.Dom.Keys {
-		if !identical(k, y.Dom.Keys[i]) {
+		if !Identical(k, y.Dom.Keys[i]) {
 			return false
 		}
 	}

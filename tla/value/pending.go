@@ -56,7 +56,7 @@ func (p *Pending) Make() Value {
 func (p *Pending) is(v Value) bool {
 	if p.f != nil {
 		g, ok := v.(*Fcn)
-		return ok && len(g.Vals) == len(p.f.Vals) && sameDomain(p.f, g) && sameExcept(p.f.Vals, g.Vals, p.i) && identical(p.v, g.Vals[p.i])
+		return ok && len(g.Vals) == len(p.f.Vals) && sameDomain(p.f, g) && sameExcept(p.f.Vals, g.Vals, p.i) && Identical(p.v, g.Vals[p.i])
 	}
 	t, ok := v.(*Elems)
 	if !ok {
@@ -70,23 +70,24 @@ func (p *Pending) is(v Value) bool {
 		return false
 	}
 	i := 0
-	for i < len(fewer) && identical(more[i], fewer[i]) {
+	for i < len(fewer) && Identical(more[i], fewer[i]) {
 		i++
 	}
-	return identical(more[i], p.v) && sameExcept(more[i+1:], fewer[i:], -1)
+	return Identical(more[i], p.v) && sameExcept(more[i+1:], fewer[i:], -1)
 }
 
 // sameExcept reports whether two lists of one length agree except at i.
 func sameExcept(x, y []Value, i int) bool {
 	for j, v := range x {
-		if j != i && !identical(v, y[j]) {
+		if j != i && !Identical(v, y[j]) {
 			return false
 		}
 	}
 	return true
 }
 
-func identical(a, b Value) bool { return Same(a, b) || sameKind(a, b) && Equal(a, b) }
+// Identical reports whether a and b are equal, of whatever kinds they are.
+func Identical(a, b Value) bool { return Same(a, b) || sameKind(a, b) && Equal(a, b) }
 
 // Hash implements Value: the hash of the value that would be made.
 func (p *Pending) Hash() uint64 {

@@ -269,7 +269,7 @@ func (s *Functions) Contains(v Value) bool {
 		same := s.Dom.Each(func(k Value) bool {
 			x := f.Key(i)
 			i++
-			return identical(k, x)
+			return Identical(k, x)
 		})
 		if !same {
 			return false

@@ -40,19 +40,24 @@ type Int int64
 
 const smallMin, smallMax = -1024, 1 << 16
 
-// smallInts holds boxed integers, so that the common ones need no allocation.
-var smallInts = func() []Value {
-	t := make([]Value, smallMax-smallMin)
-	for i := range t {
-		t[i] = Int(i + smallMin)
+// smallInts are what the common integers point to, so that they need no allocation.
+var smallInts [smallMax - smallMin]Int
+
+func init() {
+	for i := range smallInts {
+		smallInts[i] = Int(i + smallMin)
 	}
-	return t
-}()
+}
+
+var anInt Value = Int(0)
 
 // MakeInt returns n as a value.
 func MakeInt(n int64) Value {
 	if n >= smallMin && n < smallMax {
-		return smallInts[n-smallMin]
+		// An interface is a type and, for what is no pointer, where the value is: it is there already.
+		v := anInt
+		(*[2]unsafe.Pointer)(unsafe.Pointer(&v))[1] = unsafe.Pointer(&smallInts[n-smallMin])
+		return v
 	}
 	return Int(n)
 }
