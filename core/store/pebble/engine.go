@@ -26,10 +26,11 @@ var ErrLocked = errors.New("store: directory is locked by another process")
 // the order of the log. P3 a ticket covers every commit that its read could see: the position is counted before the
 // commit becomes visible, and read after the view was taken. P4 after a halt no call succeeds. P5 in the
 // section what is remembered of a row is what the database has. P6 a view shows of each commit what it wrote and what it holds, or
-// neither; what is held ends with the process.
+// neither; what is held ends with the process. P7 a key that a survey and the commits since it began did not meet is not in the
+// database.
 //
 // Checks TestModelS1*, TestLinearS1* (P3: TestLinearS1TicketCoversWhatWasRead), TestHalt* (P4),
-// TestModelS1RememberedRows (P5), TestLinearS1ViewIsOfWholeCommits (P6)
+// TestModelS1RememberedRows (P5, P7), TestLinearS1ViewIsOfWholeCommits (P6)
 //
 // Why one section and not a lock per key: the log is one sequence, so commits pass through one place anyway; a step
 // touches keys that only its reads tell (aliases, indexes), which a lock per key would have to take in two
@@ -46,6 +47,9 @@ type Engine struct {
 	rows    *rows         // guarded by section
 
 	counted atomic.Uint64 // position of the newest commit, counted before it is visible
+
+	background sync.WaitGroup
+	ending     chan struct{} // closed for what goes on in the background
 
 	closing sync.RWMutex // held for reading by operations, for writing by Close
 	closed  bool
@@ -76,7 +80,7 @@ func Open(scope *sched.Scope, options Options) (*step.Store, *Engine, error) {
 }
 
 func open(o Options) (*Engine, error) {
-	e := &Engine{options: o, fence: newFence(o.OnHalt), section: make(chan struct{}, 1)}
+	e := &Engine{options: o, fence: newFence(o.OnHalt), section: make(chan struct{}, 1), ending: make(chan struct{})}
 	if err := o.FS.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -88,10 +92,13 @@ func open(o Options) (*Engine, error) {
 	if e.db, err = pebble.Open(o.Dir, e.library()); err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
-	e.rows = newRows(e.db, e.options.RowBytes)
+	e.rows = newRows(e.db, e.options.RowBytes, e.options.FilterBytes)
 	e.fence.armed.Store(true)
 	e.sync = newSyncer(e.fence, func() { o.Failpoint(store.PointAfterSync) })
 	e.section <- struct{}{}
+	if err := e.openSurvey(); err != nil {
+		return nil, errors.Join(err, e.Close())
+	}
 	return e, nil
 }
 
@@ -194,6 +201,7 @@ func (e *Engine) Update(scope *sched.Scope, name string, durable bool, f func(st
 		return 0, fmt.Errorf("%s: %w", name, err)
 	}
 	ticket, j, err := e.commit(durable, f)
+	e.surveyAgain()
 	e.section <- struct{}{}
 	if err != nil || !durable {
 		return ticket, err
@@ -381,6 +389,8 @@ func (e *Engine) Close() error {
 		return nil
 	}
 	e.closed = true
+	close(e.ending)
+	e.background.Wait()
 	e.sync.close()
 	return errors.Join(e.db.Close(), e.lock.Close())
 }

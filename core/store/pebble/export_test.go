@@ -23,6 +23,27 @@ func (e *Engine) Amid(f func()) { e.amid = f }
 // Torn calls f in every commit from now on, when what it writes is visible and what it holds is not. Nobody commits meanwhile.
 func (e *Engine) Torn(f func()) { e.torn = f }
 
+// Survey reads all keys again, and calls amid while it does.
+func (e *Engine) Survey(amid func()) error {
+	<-e.section
+	s, err := e.beginSurvey()
+	e.section <- struct{}{}
+	if err != nil {
+		return err
+	}
+	amid()
+	e.goOn(s)
+	return nil
+}
+
+// Surveyed returns, when no survey is under way any more, how many keys were added to the set of those that may be there.
+func (e *Engine) Surveyed() int {
+	e.background.Wait()
+	<-e.section
+	defer func() { e.section <- struct{}{} }()
+	return e.rows.present.known.added
+}
+
 // Halt is an error of the log, met by somebody else.
 func (e *Engine) Halt(err error) { e.fence.halt(err) }
 

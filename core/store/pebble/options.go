@@ -22,6 +22,10 @@ type Options struct {
 	// 64 KiB to 1 GiB.
 	RowBytes int64
 
+	// FilterBytes is the size of the set that tells which keys the store may have; twice as much while it is made
+	// again. It is made for 800,000 keys a MiB. 0 is 8 MiB. Range 64 KiB to 1 GiB.
+	FilterBytes int64
+
 	// MemTableBytes is the size of a memtable; the log is rotated when one is full. 0 is 32 MiB. Range 64 KiB to
 	// 1 GiB.
 	MemTableBytes int64
@@ -42,6 +46,7 @@ const (
 
 	defaultBytes    = 32 * mib
 	defaultRowBytes = 4 * mib
+	defaultFilter   = 8 * mib
 )
 
 // Validate joins every fault of the options.
@@ -57,6 +62,7 @@ func (o Options) Validate() error {
 	}
 	check("cache bytes", o.CacheBytes, mib, 64*gib)
 	check("memtable bytes", o.MemTableBytes, 64*kib, gib)
+	check("filter bytes", o.FilterBytes, 64*kib, gib)
 	check("row bytes", o.RowBytes, 64*kib, gib)
 	return errors.Join(faults...)
 }
@@ -70,6 +76,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.RowBytes == 0 {
 		o.RowBytes = defaultRowBytes
+	}
+	if o.FilterBytes == 0 {
+		o.FilterBytes = defaultFilter
 	}
 	if o.MemTableBytes == 0 {
 		o.MemTableBytes = defaultBytes

@@ -27,6 +27,7 @@ type rows struct {
 	young, old map[string]row
 	size       int64 // of young, in bytes
 	held       *holding
+	present    present
 }
 
 // row is what is remembered of a key.
@@ -40,8 +41,8 @@ const (
 	maxRow      = 128 * kib // a longer value is read again
 )
 
-func newRows(db *pebble.DB, limit int64) *rows {
-	return &rows{db: db, limit: limit, young: map[string]row{}, held: newHolding()}
+func newRows(db *pebble.DB, limit, filter int64) *rows {
+	return &rows{db: db, limit: limit, young: map[string]row{}, held: newHolding(), present: present{bytes: filter}}
 }
 
 var _ step.Reader = (*rows)(nil)
@@ -53,6 +54,10 @@ func (r *rows) Get(key []byte) ([]byte, bool, error) {
 	}
 	if known, ok := r.find(key); ok {
 		return known.value, known.there, nil
+	}
+	if r.present.lacks(key) {
+		r.put(key, row{})
+		return nil, false, nil
 	}
 	value, there, err := get(r.db, key)
 	if err == nil {
@@ -95,6 +100,9 @@ func (r *rows) follow(batch *pebble.Batch) error {
 			return err
 		}
 		delete(r.held.rows, string(key))
+		if kind == pebble.InternalKeyKindSet {
+			r.present.add(key)
+		}
 		if _, ok := r.find(key); !ok {
 			continue
 		}
