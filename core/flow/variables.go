@@ -3,6 +3,7 @@ package flow
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/millrace-dev/millrace/core/bpmn"
 	"github.com/millrace-dev/millrace/core/feel"
@@ -215,12 +216,40 @@ func normalize(value feel.Value) (feel.Value, error) {
 		return value, nil
 	case feel.String:
 		return feel.String(strings.ToValidUTF8(string(value), "\uFFFD")), nil
+	case *feel.Context:
+		if plain(value) {
+			return value, nil
+		}
 	}
 	data, err := feel.AppendJSON(nil, value)
 	if err != nil {
 		return nil, err
 	}
 	return feel.ParseJSON(data)
+}
+
+// maxPlain bounds the texts of a context that is not taken through JSON, far below what has none.
+const maxPlain = 4096
+
+// plain reports that a context surely is the same after it went through JSON: it has a few short texts and the like, as most have.
+func plain(c *feel.Context) bool {
+	bytes := 0
+	for i := range c.Len() {
+		e := c.At(i)
+		text := ""
+		switch v := e.Value.(type) {
+		case feel.Null, feel.Bool:
+		case feel.String:
+			text = string(v)
+		default:
+			return false
+		}
+		bytes += len(e.Key) + len(text)
+		if bytes > maxPlain || !utf8.ValidString(e.Key) || !utf8.ValidString(text) {
+			return false
+		}
+	}
+	return true
 }
 
 // put returns c with value at path. What stands in the way and is no context is replaced by one.
