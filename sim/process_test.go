@@ -84,14 +84,15 @@ func records(t *testing.T, test string, env ...string) ([]inventory.Record, stri
 	return found, text
 }
 
-// Every strategy finds the planted programs; each schedule gives the same verdict and hash in another process.
+// Every strategy finds the planted programs and the faults of nodes; each schedule gives the same verdict and hash in another process.
 func TestSchedulesReplayInAFreshProcess(t *testing.T) {
-	for _, strategy := range append(samplers, searchName, searchName+"2") {
+	const found = "(TestSimPlanted|TestSimEveryNodeFaultIsFoundAndReplays)"
+	for _, strategy := range append(samplers, searchName, searchName+"2", optimalName) {
 		t.Run(strategy, func(t *testing.T) {
 			t.Parallel()
 			out := "MILLRACE_OUT=" + t.TempDir()
-			first, text := records(t, "TestSimPlanted", out, "MILLRACE_SIM=strategy="+strategy)
-			if len(first) != 3 {
+			first, text := records(t, found, out, "MILLRACE_SIM=seeds=1000 strategy="+strategy)
+			if len(first) != 7 {
 				t.Fatalf("%d records\n%s", len(first), text)
 			}
 			for _, rec := range first {
@@ -99,7 +100,7 @@ func TestSchedulesReplayInAFreshProcess(t *testing.T) {
 					t.Fatalf("%s: %+v\n%s", rec.Check, rec, text)
 				}
 				file := filepath.Join(rec.Folder, "schedule.json")
-				second, text := records(t, "TestSimPlanted", out, "MILLRACE_REPLAY="+file)
+				second, text := records(t, found, out, "MILLRACE_REPLAY="+file)
 				i := slices.IndexFunc(second, func(r inventory.Record) bool { return r.Check == rec.Check })
 				if i < 0 || second[i].Replay == nil || !second[i].Replay.Reproduced {
 					t.Fatalf("%s does not replay:\n%s", rec.Check, text)
