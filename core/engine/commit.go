@@ -232,17 +232,22 @@ func (e *Engine) aliasHolder(scope *sched.Scope, t *transaction, w flow.Wait) (s
 // committed tells the timers and the sender that there is something to read, and settles who waited for the instance
 // when it has ended.
 func (e *Engine) committed(t *transaction) (settle.End, bool) {
+	var kinds store.Hint
 	for _, w := range t.result.Open {
 		if !w.Due.IsZero() {
 			e.timers.Armed(w.Due)
+			kinds |= store.HintTimers
 		}
 	}
 	if len(t.result.Emissions) > 0 {
 		e.outbox.Emitted()
+		kinds |= store.HintEmissions
 	}
 	if offered(t.result.Offers) {
 		e.board.Announce()
+		kinds |= store.HintTasks
 	}
+	e.hint(kinds)
 	e.lookForKept(t.result)
 	status := statusOf(t.result.Snapshot.Status)
 	if !status.Terminal() {

@@ -14,6 +14,8 @@ import (
 // Parts are what an engine is put together from.
 type Parts struct {
 	Store store.Store
+	// Hints carry to other replicas that there is something to look at. Nil: they find it by looking.
+	Hints store.Hinter
 	// Package is what spawns. When the store knows it and says that another deployment is active, the store is right: that one was
 	// activated later. A package that the store does not know becomes active with the start.
 	Package Package

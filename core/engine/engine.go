@@ -26,6 +26,7 @@ type Engine struct {
 	s        sched.Scheduler
 	options  Options
 	store    store.Store
+	hinter   store.Hinter // nil: there is none, or nobody to tell
 	handlers map[string]Handler
 	compile  func(deployment string, source []byte) (Package, error)
 
@@ -76,7 +77,7 @@ func New(s sched.Scheduler, scope *sched.Scope, o Options, p Parts) (*Engine, er
 	}
 	o = o.withDefaults()
 	e := &Engine{
-		s: s, options: o, store: p.Store, handlers: maps.Clone(p.Handlers), compile: p.Compile,
+		s: s, options: o, store: p.Store, hinter: p.Hints, handlers: maps.Clone(p.Handlers), compile: p.Compile,
 		inbox: inbox.New(s, p.Store), correlator: correlate.New(s, p.Store), settlement: settle.New(s, o.SettleCapacity),
 		sendOut: p.Send, fits: p.Fits, board: task.NewBoard(s, o.TaskPoll),
 		changed: sched.NewNotify(s, "deployments changed"), following: sched.NewSemaphore(s, "following deployments", 1),
@@ -95,6 +96,9 @@ func New(s sched.Scheduler, scope *sched.Scope, o Options, p Parts) (*Engine, er
 	e.box.Start(e.around)
 	if e.sweeper != nil {
 		s.Go(e.around, "claim sweeper", func() { e.sweeper.Run(e.around, e.sweeping.Held) })
+	}
+	if e.hinter != nil {
+		s.Go(e.around, "hints", func() { e.hear(e.around) })
 	}
 	s.Go(e.around, "deployments", func() { e.keepDeployments(e.around) })
 	return e, nil

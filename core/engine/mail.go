@@ -64,6 +64,7 @@ func (e *Engine) keep(l *laneState, q *request, message Message) reply {
 	// The row has done its work. When this fails it stays until the next message under the same id.
 	_, _ = e.store.Collect(e.work, id)
 	e.box.Kept(k.slot())
+	e.hint(store.HintMail)
 	return reply{Reply: Reply{Outcome: Kept}}
 }
 

@@ -94,7 +94,7 @@ func Key(slot string, at time.Time, id string) string {
 //
 //	Orders         keep: row committed → some raised → Look.  wait: its step committed → some read → Look.  Whoever is second
 //	               finds the other.  look at all: some lowered → rows read → some raised → a slot is looked at.
-//	               Look, full: missed is raised → another mark.  run: mark taken → missed read.
+//	               LookAll, and Look when full: missed is raised → another mark.  run: mark taken → missed read.
 //	Linearization  a message is taken at the commit of its step.
 //	Waits          for a mark, a backoff or Poll; for one message to be brought. All until the scope ends.
 //	Hot path       Look is one channel operation that never blocks.
@@ -157,6 +157,13 @@ func (b *Box) Look(slot string) {
 	}
 	b.missed.Store(true)
 	b.marks.TrySend(slot) // full again: what is in there wakes the box as well
+}
+
+// LookAll marks every slot: another replica kept a message. It never waits.
+func (b *Box) LookAll() {
+	b.some.Store(true)
+	b.missed.Store(true)
+	b.marks.TrySend("") // no slot is empty; what is in there wakes the box as well
 }
 
 func (b *Box) run(scope *sched.Scope) {

@@ -85,7 +85,7 @@ func (n *Node) startFlows() error {
 	})
 	o.Observer = n.flows.lanes
 	n.flows.engine, err = engine.New(n.s, n.flowing, o, engine.Parts{
-		Store: n.plane, Package: deployment, Compile: n.compile, Handlers: n.handlers(), Send: n.send, Fits: n.fits,
+		Store: n.plane, Hints: n.hints(), Package: deployment, Compile: n.compile, Handlers: n.handlers(), Send: n.send, Fits: n.fits,
 	})
 	if err != nil {
 		return err

@@ -86,6 +86,14 @@ func (n *Node) startPlane() error {
 	return nil
 }
 
+// hints are those of the shared store; without one there is nobody to tell.
+func (n *Node) hints() store.Hinter {
+	if n.shared == nil {
+		return nil
+	}
+	return n.shared
+}
+
 // closePlane ends the shared store, when the engine has ended.
 func (n *Node) closePlane() error {
 	if n.grouped != nil {

@@ -111,7 +111,7 @@ func TestWorkersOfTwoReplicas(t *testing.T) {
 	grouped, err := group.New(s, scope, group.Options{}, below)
 	ok(t, err)
 	defer grouped.Stop()
-	engines := []*engine.Engine{chargeEngine(t, s, scope, plain, "a"), chargeEngine(t, s, scope, grouped, "b")}
+	engines := []*engine.Engine{chargeEngine(t, s, scope, plain, plain, "a", time.Second), chargeEngine(t, s, scope, grouped, nil, "b", time.Second)}
 	defer func() {
 		for _, e := range engines {
 			e.Close()
@@ -169,7 +169,7 @@ func chargeAll(scope *sched.Scope, e *engine.Engine, worker string, done func(en
 	return errors.New("tasks are left")
 }
 
-func chargeEngine(t *testing.T, s sched.Scheduler, scope *sched.Scope, st store.Store, name string) *engine.Engine {
+func chargeEngine(t *testing.T, s sched.Scheduler, scope *sched.Scope, st store.Store, hints store.Hinter, name string, poll time.Duration) *engine.Engine {
 	t.Helper()
 	model, faults := bpmn.Load("charge.bpmn", []byte(chargeFlow), flow.Executes)
 	if bpmn.Refused(faults) {
@@ -177,8 +177,8 @@ func chargeEngine(t *testing.T, s sched.Scheduler, scope *sched.Scope, st store.
 	}
 	d, err := flow.NewDefinition(model.Processes[0])
 	ok(t, err)
-	e, err := engine.New(s, scope, engine.Options{Lanes: 2, Replica: name, Shared: true}, engine.Parts{
-		Store: st, Package: engine.Package{Deployment: "d1", Flows: []*flow.Definition{d}, Channels: []engine.Channel{{Name: "open", Flow: "charging"}}},
+	e, err := engine.New(s, scope, engine.Options{Lanes: 2, Replica: name, Shared: true, TaskPoll: poll}, engine.Parts{
+		Store: st, Hints: hints, Package: engine.Package{Deployment: "d1", Flows: []*flow.Definition{d}, Channels: []engine.Channel{{Name: "open", Flow: "charging"}}},
 	})
 	ok(t, err)
 	return e

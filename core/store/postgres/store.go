@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"math"
@@ -25,12 +26,16 @@ type Store struct {
 	commits *pgxpool.Pool // synchronous
 	quick   *pgxpool.Pool // not: reads, and claims that are taken
 	pipe    *pipeline
+	hints   *hints
 
 	closing sync.RWMutex // held for reading by operations, for writing by Close
 	closed  bool
 }
 
-var _ store.Store = (*Store)(nil)
+var (
+	_ store.Store  = (*Store)(nil)
+	_ store.Hinter = (*Store)(nil)
+)
 
 // The tickets: a claim that was taken may be lost with the server, everything else was flushed before anybody saw it.
 const (
@@ -78,6 +83,7 @@ func (s *Store) open(ctx context.Context) error {
 		return err
 	}
 	s.pipe = newPipeline(s.quick, readers, s.answer())
+	s.startHints(rand.Text())
 	_, err = s.commits.Exec(ctx, "delete from records where made < now() - interval '"+recordKeep+"'")
 	return err
 }
@@ -212,6 +218,9 @@ func (s *Store) Visible() store.Ticket { return unsynced }
 
 // Close implements [store.Store]. It waits for operations under way.
 func (s *Store) Close() error {
+	if s.hints != nil {
+		s.hints.close() // before the lock: telling is an operation, too
+	}
 	s.closing.Lock()
 	defer s.closing.Unlock()
 	if s.closed {
