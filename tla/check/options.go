@@ -109,8 +109,10 @@ type Result struct {
 	Loop     int
 	Stutters bool
 	Warnings []string
-	Actions  []Count
-	Parts    []Count
+	// Unchecked are the liveness properties that a search which is not breadth first has not looked at.
+	Unchecked []string
+	Actions   []Count
+	Parts     []Count
 }
 
 // Count says how often an action or conjunct was taken; for actions Distinct counts new states.

@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"runtime"
+	"strings"
 	"sync"
 	"time"
 
@@ -52,7 +53,10 @@ func (s *search) execute() {
 		if s.opt.Mode == BreadthFirst {
 			s.graph = newGraph(s.m)
 		} else {
-			s.res.Warnings = append(s.res.Warnings, "liveness properties are checked breadth first only; "+s.m.live[0].Name+" is not checked")
+			for _, p := range s.m.live {
+				s.res.Unchecked = append(s.res.Unchecked, p.Name)
+			}
+			s.res.Warnings = append(s.res.Warnings, "liveness is checked breadth first only; not checked: "+strings.Join(s.res.Unchecked, " "))
 		}
 	}
 	if s.m.Prog.UsesRegisters() {

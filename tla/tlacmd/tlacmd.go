@@ -8,7 +8,8 @@
 //	verify tla fmt      FILE.tla…                     print modules in canonical form; -verify: parse them again
 //	verify tla corpus   [flags] LIST.tsv DIR          compare with recorded verdicts and counts
 //
-// Exit codes: 0 the specification holds; 1 models of a corpus disagree; 2 a bound ended the run;
+// Exit codes: 0 the specification holds; 1 models of a corpus disagree; 2 a bound ended the run, or
+// a liveness property was not looked at because the search was not breadth first;
 // 3 a file cannot be read, parsed or evaluated; 10 an assumption is false; 11 deadlock; 12 an
 // invariant or a property of steps is violated; 13 a liveness property is violated; 64 wrong usage.
 package tlacmd
@@ -19,6 +20,7 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/millrace-dev/millrace/tla"
@@ -27,9 +29,10 @@ import (
 )
 
 const (
-	exitDisagree = 1
-	exitFault    = 3
-	exitUsage    = 64
+	exitDisagree   = 1
+	exitUnfinished = 2
+	exitFault      = 3
+	exitUsage      = 64
 )
 
 func usage(w io.Writer, msg string) int {
@@ -182,6 +185,10 @@ func run(name string, f *flags, files []string, stdout, stderr io.Writer) int {
 		return exitFault
 	}
 	report(name, r, stdout)
+	if r.Verdict == check.Success && len(r.Unchecked) > 0 {
+		fmt.Fprintf(stderr, "not checked: %s; run %q without -depth-first: liveness needs the whole graph\n", strings.Join(r.Unchecked, " "), "verify tla check")
+		return exitUnfinished
+	}
 	return int(r.Verdict)
 }
 

@@ -28,6 +28,8 @@ func TestExitCodes(t *testing.T) {
 		{"check -max-states 3 " + d + "Token.tla " + d + "Token-sym.cfg", 2, "unfinished"},
 		{"trace " + d + "Counter.tla " + d + "Counter-short.cfg", 12, "State 4: Step"},
 		{"simulate -seed 3 -traces 40 " + d + "Counter.tla " + d + "Counter-short.cfg", 12, "Reach violated"},
+		{"simulate -seed 3 -traces 4 " + d + "Clock.tla " + d + "Clock-live.cfg", 2, "not checked: Stays; run \"verify tla check\""},
+		{"check -depth-first " + d + "Clock.tla " + d + "Clock-live.cfg", 2, "not checked: Stays; run \"verify tla check\""},
 		{"coverage " + d + "Token.tla " + d + "Token-act.cfg", 0, "action Free"},
 		{"fmt " + d + "Clock.tla", 0, "---- MODULE Clock ----"},
 		{"fmt -verify " + d + "Clock.tla " + d + "Token.tla nowhere.tla", 0, "2 of 2 modules parse to the same tree when printed; 1 more were refused"},
