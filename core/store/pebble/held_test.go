@@ -14,7 +14,7 @@ import (
 	"github.com/millrace-dev/millrace/sim/inventory"
 )
 
-// pair is two rows that each commit changes together: one is written, the other one held.
+// pairKeys are two rows that each commit changes together: one is written, the other one held.
 var pairKeys = [2][]byte{[]byte("y"), []byte("z")}
 
 func writePair(e *pebble.Engine, n uint64) error {
