@@ -1,11 +1,13 @@
 package node
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -228,6 +230,8 @@ func TestStopLetsRequestsEnd(t *testing.T) {
 		<-release
 		return http.StatusOK
 	})
+	let := sync.OnceFunc(func() { close(release) })
+	t.Cleanup(let) // or else the peer's end waits for its answer
 	r := forwarding(t, p, func(o *Options) { o.grace = patience })
 	answered := r.sent("/items", "", `{"id":"a","n":1}`+"\n")
 	<-arrived
@@ -235,7 +239,7 @@ func TestStopLetsRequestsEnd(t *testing.T) {
 	go func() { stopped <- r.Stop() }()
 	r.eventually("the node stops", func() bool { return r.get("/readyz").status == http.StatusServiceUnavailable })
 	r.lines("/items", "", `{"id":"b","n":1}`+"\n").want(t, http.StatusServiceUnavailable, "not ready")
-	close(release)
+	let()
 	(<-answered).want(t, http.StatusOK, `"accepted":1`)
 	r.client.CloseIdleConnections()
 	r.client = nil
@@ -264,5 +268,31 @@ flows: [wait.bpmn]
 	r = run(t, packageOf(t, fmt.Sprintf(text, ", ack: on-complete, timeout: 1s"), "wait.bpmn", waiting), t.TempDir())
 	if a := r.lines("/items", "b1", `{"id":"a"}`+"\n"); a.status != http.StatusServiceUnavailable {
 		t.Errorf("a flow that goes on is acknowledged: %d %s", a.status, a.text)
+	}
+}
+
+// A node that has ended takes nothing more: who waits is told, who comes is refused, and nothing that is under way is acknowledged.
+func TestEndedNodeAcknowledgesNothing(t *testing.T) {
+	r := run(t, waitPackage(t, "channels:\n  items: {http: {path: /items}, schema: item, flow: wait, ack: on-complete}\n"+
+		"  closed: {http: {path: /closed}, schema: closed, correlate: message.id}\n"), t.TempDir())
+	answered := r.sent("/items", "", `{"id":"a"}`)
+	r.eventually("an instance", func() bool { return r.count("started") == 1 })
+	r.end(sched.ErrCanceled)
+	select {
+	case a := <-answered:
+		if a.status < http.StatusInternalServerError || !strings.Contains(a.text, "scope canceled") { // as far as it had come
+			t.Errorf("status %d: %s", a.status, a.text)
+		}
+	case <-time.After(patience / 2):
+		t.Error("who waits for an instance of a node that has ended is told nothing")
+	}
+	r.json("/items", "", `{"id":"b"}`).want(t, http.StatusServiceUnavailable, "not ready")
+
+	r = run(t, ordersPackage(t), t.TempDir())
+	r.end(sched.ErrCanceled)
+	bounded := r.flowing.ChildTimeout("emission", patience)
+	defer bounded.Close()
+	if err := r.send(bounded, store.Emission{Instance: "i", Sequence: 1, Target: "approved", Payload: []byte(strings.TrimSpace(order("a", "5")))}); err == nil || errors.Is(err, sched.ErrTimeout) {
+		t.Errorf("an emission of a node that has ended: %v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -28,10 +29,10 @@ func bell(t *testing.T, message, channels string) *graph.Package {
 func TestRollbackGoesBackByOne(t *testing.T) {
 	versions := []*graph.Package{desk(t, "one", "close"), desk(t, "two", "close"), desk(t, "three", "close")}
 	r := run(t, versions[0], t.TempDir())
-	for _, p := range versions[1:] {
+	for i, p := range versions[1:] {
 		r.deploy(p, "").want(t, http.StatusOK, `"applied":true`)
+		r.do(http.MethodPost, "/api/deployments/rollback?to=sha256:", "", "", "").want(t, http.StatusNotFound, fmt.Sprintf("%d begin like this", i+2))
 	}
-	r.do(http.MethodPost, "/api/deployments/rollback?to=sha256:", "", "", "").want(t, http.StatusNotFound, "3 begin like this")
 	r.do(http.MethodPost, "/api/deployments/rollback", "", "", "").want(t, http.StatusOK, `"identity":"`+versions[1].ID)
 	r.do(http.MethodPost, "/api/deployments/rollback", "", "", "").want(t, http.StatusOK, `"identity":"`+versions[2].ID)
 	r.open("/open", "a").want(t, http.StatusOK)
@@ -58,6 +59,25 @@ func TestPlanLooksAtWhatDrains(t *testing.T) {
 	r.deploy(reused, "").want(t, http.StatusConflict, `"refused":true`, `"name":"closed"`)
 	r.open("/closed", "a").want(t, http.StatusOK, "accepted")
 	r.deploy(packageOf(t, "name: bell\nschemas: {item: {id: string}}\n"), "").want(t, http.StatusConflict, "it has no flows")
+}
+
+// A plan looks at the deployments that drain, also when the node was started with the one that is active again, and at what the node was
+// started with, also when that is no deployment any more. What cannot be opened is not activated.
+func TestPlanLooksBeyondWhatIsActive(t *testing.T) {
+	one := bell(t, "closed", "  start: {http: {path: /start}, schema: item, flow: wait}\n  closed: {http: {path: /closed}, schema: closed, correlate: message.id}\n")
+	two := bell(t, "rung", "  begin: {http: {path: /begin}, schema: item, flow: wait}\n  rung: {http: {path: /rung}, schema: rung, correlate: message.id}\n")
+	reused := bell(t, "rung", "  begin: {http: {path: /begin}, schema: item, flow: wait}\n  closed: {http: {path: /closed}, schema: rung, correlate: message.id}\n")
+	r := run(t, two, t.TempDir())
+	r.deploy(one, "").want(t, http.StatusOK, `"applied":true`)
+	r.open("/start", "a").want(t, http.StatusOK)
+	r.deploy(two, "").want(t, http.StatusOK, `"applied":true`)
+	r.deploy(reused, "?plan=true").want(t, http.StatusOK, `"refused":true`, `"name":"closed"`)
+	if err := r.apply(r.intake, desk(t, "one", "close")); !errors.Is(err, engine.ErrPackage) || r.active() != two.ID {
+		t.Errorf("emits to a relay that the node has not: %v, and %s is active", err, r.active())
+	}
+	r.pkg = ordersPackage(t)
+	r.deploy(two, "?plan=true").want(t, http.StatusOK, `"refused":true`, `"kind":"sink"`)
+	r.pkg = two
 }
 
 // The folders of a package are watched from its activation on, and those of the one before are not any more.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/millrace-dev/millrace/core/bpmn"
+	"github.com/millrace-dev/millrace/core/claim"
 	"github.com/millrace-dev/millrace/core/engine"
 	"github.com/millrace-dev/millrace/core/feel"
 	"github.com/millrace-dev/millrace/core/flow"
@@ -158,7 +159,7 @@ func TestDescriptionNamesWhatIsWaitedFor(t *testing.T) {
 	if !ok {
 		t.Fatal("no instance")
 	}
-	d := r.get("/api/instances/"+id).want(t, http.StatusOK, `"message":"closed","key":"a"`, `"element":"later"`)
+	d := r.get("/api/instances/"+id).want(t, http.StatusOK, `"kind":"message","message":"closed","key":"a"`, `"element":"later"`)
 	due := ""
 	for _, x := range d.body["waits"].([]any) {
 		if w := x.(map[string]any); w["element"] == "later" {
@@ -200,8 +201,8 @@ func (p page) Emissions(_ *sched.Scope, after store.Emission, limit int) ([]stor
 	return out, 0, nil
 }
 
-// Lists and counts go through everything, however much there is: a page that found nothing says where the next one begins, and what is
-// the engine's own is in neither.
+// Lists and counts go through everything, however much there is: a page that found nothing says where the next one begins, what is
+// the engine's own is in neither, and what waits to start instances is listed as such and not counted.
 func TestListsAndCountsGoThroughEverything(t *testing.T) {
 	p := page{emissions: 2*maxLooked + 5}
 	status := []store.Status{store.Completed, store.Running, store.Failed, store.Void}
@@ -209,6 +210,9 @@ func TestListsAndCountsGoThroughEverything(t *testing.T) {
 	for i := range all {
 		p.heads = append(p.heads, store.Head{Claim: store.Claim{Instance: store.InstanceID(fmt.Sprintf("i%06d", i))}, Status: status[i%4]})
 	}
+	own := store.Head{Claim: store.Claim{Instance: claim.RolePrefix + "sweeper"}, Status: store.Running}
+	schedule := store.Head{Claim: store.Claim{Instance: "schedule-x"}, Status: store.Running}
+	p.heads = append(p.heads, own, schedule)
 	n := &Node{plane: p}
 	var c counts
 	if err := errors.Join(n.countInstances(&c), n.countEmissions(&c)); err != nil || c.Running != all/4 || c.Completed != all/4 || c.Failed != all/4 || c.Emissions != p.emissions {
@@ -217,19 +221,26 @@ func TestListsAndCountsGoThroughEverything(t *testing.T) {
 	for i := range p.heads {
 		p.heads[i].Status = store.Completed
 	}
-	p.heads[all-1].Status = store.Running
+	for _, head := range []int{all - 1, all, all + 1} { // one of a flow, and both at the end
+		p.heads[head].Status = store.Running
+	}
 	found, pages := 0, 0
 	for l := (listing{status: "running", limit: 10}); pages < 10; pages++ {
 		got, err := n.listInstances(l)
 		if err != nil {
 			t.Fatal(err)
 		}
+		for _, line := range got.Instances {
+			if line.Instance == own.Instance || line.Schedule != (line.Instance == schedule.Instance) {
+				t.Errorf("listed %+v", line)
+			}
+		}
 		found += len(got.Instances)
 		if l.after = got.Next; got.Next == "" {
 			break
 		}
 	}
-	if found != 1 || pages != 2 {
+	if found != 2 || pages != 2 {
 		t.Errorf("%d running in %d pages with a next one", found, pages)
 	}
 }
