@@ -17,7 +17,7 @@ func twoStage(writers, readers int) func(*sim.World) {
 			x.lock()
 			f()
 			m.local(1)
-			x.unlock()
+			x.release()
 		}
 		joinWriters := m.pool(writers, "write", func() {
 			under(firstLock, func() { first.Store(1) })
@@ -83,12 +83,12 @@ func stack(w *sim.World) {
 			m.local(1)
 			mutex.lock()
 			f(i)
-			mutex.unlock()
+			mutex.release()
 			m.local(2)
 		}
 		m.local(1)
 	}
-	push := m.create("push", func() {
+	push := m.start("push", func() {
 		each(func(i int64) {
 			m.local(3)
 			w.Require(top.Load() != size, "overflow", "push onto a full stack")
@@ -101,7 +101,7 @@ func stack(w *sim.World) {
 			flag.Store(1)
 		})
 	})
-	pop := m.create("pop", func() {
+	pop := m.start("pop", func() {
 		each(func(int64) {
 			if flag.Load() == 0 {
 				return
@@ -128,23 +128,23 @@ func tokenRing(w *sim.World) {
 		x[i], flag[i] = m.shared([]string{"x1", "x2", "x3"}[i], v), m.shared([]string{"flag1", "flag2", "flag3"}[i], 0)
 	}
 	step := func(i int, f func()) *thread {
-		return m.create("step", func() {
+		return m.start("step", func() {
 			mutex.lock()
 			f()
 			flag[i].Store(1)
-			mutex.unlock()
+			mutex.release()
 		})
 	}
 	first := step(0, func() { x[0].Store((x[2].Load() + 1) % 4) })
 	second := step(1, func() { x[1].Store(x[0].Load()) })
 	third := step(2, func() { x[2].Store(x[1].Load()) })
-	check := m.create("check", func() {
+	check := m.start("check", func() {
 		mutex.lock()
 		if flag[0].Load() == 1 && flag[1].Load() == 1 && flag[2].Load() == 1 {
 			same := x[0].Load() == x[1].Load() && x[1].Load() == x[2].Load()
 			w.Require(same, "token-ring", "the values differ")
 		}
-		mutex.unlock()
+		mutex.release()
 	})
 	m.joinAll(check, third, second, first)
 }
@@ -153,17 +153,17 @@ func tokenRing(w *sim.World) {
 func lazy(w *sim.World) {
 	m := newMachine(w)
 	mutex, data := m.mutex("mutex"), m.shared("data", 0)
-	look := m.create("look", func() {
+	look := m.start("look", func() {
 		mutex.lock()
 		w.Require(data.Load() < 3, "lazy", "both had added")
-		mutex.unlock()
+		mutex.release()
 		m.local(1)
 	})
 	adds := func(v int64) *thread {
-		return m.create("add", func() {
+		return m.start("add", func() {
 			mutex.lock()
 			add(data, v)
-			mutex.unlock()
+			mutex.release()
 			m.local(1)
 		})
 	}
@@ -179,14 +179,16 @@ func deadlock(w *sim.World) {
 	both := func(first, second *mutex, v int64) func() {
 		return func() {
 			first.lock()
+			m.local(1)
 			second.lock()
 			add(counter, v)
-			second.unlock()
+			second.release()
 			first.unlock()
+			m.local(1)
 		}
 	}
-	one := m.create("a then b", both(a, b, 1))
-	two := m.create("b then a", both(b, a, -1))
+	one := m.start("a then b", both(a, b, 1))
+	two := m.start("b then a", both(b, a, -1))
 	m.joinAll(one, two)
 }
 
@@ -208,14 +210,14 @@ func bluetooth(w *sim.World) {
 		m.local(1)
 		left := pending.Load()
 		m.local(1)
-		mutex.unlock()
+		mutex.release()
 		m.local(1)
 		if left == 0 {
 			m.local(1)
 			event.Store(1)
 		}
 	}
-	stop := m.create("stop", func() {
+	stop := m.start("stop", func() {
 		m.local(3)
 		stopping.Store(1)
 		decrement()
@@ -224,12 +226,12 @@ func bluetooth(w *sim.World) {
 			stopped.Store(1)
 		}
 	})
-	request := m.create("add", func() {
+	request := m.start("add", func() {
 		m.local(3)
 		if stopping.Load() == 0 {
 			mutex.lock()
 			change(1)
-			mutex.unlock()
+			mutex.release()
 			m.local(4)
 			w.Require(stopped.Load() == 0, "bluetooth", "the driver works after it was stopped")
 		} else {
@@ -245,23 +247,23 @@ func account(w *sim.World) {
 	m := newMachine(w)
 	mutex, balance := m.mutex("m"), m.shared("balance", 1)
 	deposited, withdrawn := m.shared("deposit_done", 0), m.shared("withdraw_done", 0)
-	check := m.create("check", func() {
+	check := m.start("check", func() {
 		mutex.lock()
 		if deposited.Load() == 1 && withdrawn.Load() == 1 {
 			now := balance.Load()
 			m.local(3)
 			w.Require(now == 1-2-4, "account", "the balance is %d", now)
 		}
-		mutex.unlock()
+		mutex.release()
 	})
 	move := func(name string, v int64, done *sched.Int64) *thread {
-		return m.create(name, func() {
+		return m.start(name, func() {
 			mutex.lock()
 			now := balance.Load()
 			m.local(1)
 			balance.Store(now + v)
 			done.Store(1)
-			mutex.unlock()
+			mutex.release()
 		})
 	}
 	deposit := move("deposit", 2, deposited)

@@ -47,11 +47,20 @@ func (t *thread) join() {
 	t.ends.Join()
 }
 
-// joinAll loads the handle of each thread and waits for it: the end of a program that keeps them in variables.
+// start is create where nobody looks at its result: the compiler of the published builds stores it nonetheless.
+func (m *machine) start(name string, f func()) *thread {
+	t := m.create(name, f)
+	m.local(1)
+	return t
+}
+
+// joinAll loads the handle of each thread and waits for it, and a result that nobody looks at is stored: the end of a program that keeps
+// the handles in variables.
 func (m *machine) joinAll(threads ...*thread) {
 	for _, t := range threads {
 		m.local(1)
 		t.join()
+		m.local(1)
 	}
 }
 
@@ -100,6 +109,14 @@ func (x *mutex) lock() {
 		await(x.waiters.join(x.m))
 	}
 	x.held = true
+}
+
+// release is unlock where nobody looks at its result nor at that of lock: the compiler of the published builds stores each of them before
+// the next call.
+func (x *mutex) release() {
+	x.m.local(1)
+	x.unlock()
+	x.m.local(1)
 }
 
 func (x *mutex) unlock() {
