@@ -16,7 +16,6 @@ type surw struct {
 	object   uint64 // key of the selected object; 0: all
 	keys     keys
 	intended *task
-	held     []bool                    // of each candidate: it waits for the intended task's turn
 	weights  map[uint64]map[uint64]int // object → task → operations of it and of those it starts
 }
 
@@ -96,31 +95,31 @@ func atLeastOne(t *task) int {
 
 // selected goes by priorities until it comes to a counted operation, which only the intended task may perform.
 func (s *surw) selected(w *World, n int) int {
-	s.held = append(s.held[:0], make([]bool, n)...)
-	for range 2*n + 2 {
+	if s.intended != nil && s.intended.state >= ended {
+		s.intended = nil
+	}
+	for range 3 { // without an intended task, with one that waits, with one that can go on
 		i, t := s.highest(w, n)
 		switch {
 		case i < 0: // the intended task waits for one of these
-			clear(s.held)
 			s.intended = s.pending(w, n)
-			continue
-		case t.h == nil || s.keys.of(t.h) != s.object:
+		case !s.counted(t):
 			t.prio = 0
 			return i
-		}
-		if s.intended == nil || s.intended.state >= ended {
+		case s.intended == nil:
 			s.intended = s.drafted(w)
-		}
-		if t == s.intended {
+		default:
 			t.prio, t.left, s.intended = 0, max(t.left-1, 0), nil
 			return i
 		}
-		s.held[i] = true
 	}
-	return s.rng.below(n)
+	panic("sim: surw drew a task that cannot go on")
 }
 
-// highest is the candidate with the highest priority of those that are not held.
+// counted reports whether what a task does next is one of the operations whose orders are sampled.
+func (s *surw) counted(t *task) bool { return t.h != nil && s.keys.of(t.h) == s.object }
+
+// highest is the candidate with the highest priority. Counted operations of others wait for the intended task.
 func (s *surw) highest(w *World, n int) (index int, best *task) {
 	index = -1
 	for i := range n {
@@ -131,7 +130,7 @@ func (s *surw) highest(w *World, n int) (index int, best *task) {
 		if t.prio == 0 {
 			t.prio = int64(s.rng.next()>>2) + 1
 		}
-		if !s.held[i] && (best == nil || t.prio > best.prio) {
+		if (best == nil || t.prio > best.prio) && (s.intended == nil || t == s.intended || !s.counted(t)) {
 			index, best = i, t
 		}
 	}
@@ -161,7 +160,7 @@ func (s *surw) chance(t *task) int {
 	if t.state >= ended {
 		return 0
 	}
-	if t.left == 0 && t.h != nil && s.keys.of(t.h) == s.object {
+	if t.left == 0 && s.counted(t) {
 		return 1
 	}
 	return t.left
