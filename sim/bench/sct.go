@@ -40,7 +40,7 @@ type SCTRun struct {
 	Program, Strategy string // a part of the one's name, the other's name; empty: all
 	Trials, Limit     int    // and schedules of a trial
 	Known             []SCTRow
-	Done              func(SCTRow) error // called after each row that was measured
+	Done              func(SCTRow) error // called after each row that was measured; its error ends the run
 }
 
 // SCT runs the trials. A row that is among the known ones, of as many trials and schedules, is taken from there. It is an error when
