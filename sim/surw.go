@@ -7,7 +7,7 @@ package sim
 // task): the uniform special case, URW.
 //
 // Both rest on counts of an earlier, random execution. Where those are wrong the walk is less uniform, never stuck: a task that
-// can go on has at least one step left, whatever was counted.
+// can go on has at least one step left, whatever was counted. RESEARCH.md has what both find, beside what was published.
 type surw struct {
 	selective bool
 	rng       rng
