@@ -38,6 +38,85 @@ func TestOneResultValueChangesTheHash(t *testing.T) {
 	}
 }
 
+// Bodies that differ in one part of one step, under the same schedule: each part is in the hash by itself.
+func TestEachPartOfAStepIsInTheHash(t *testing.T) {
+	type shared struct{ x, y sched.Uint64 }
+	for _, row := range []struct {
+		part  string
+		steps [2]func(*shared)
+	}{
+		{part: "operation", steps: [2]func(*shared){func(v *shared) { v.x.Load() }, func(v *shared) { v.x.Add(0) }}},
+		{part: "object", steps: [2]func(*shared){func(v *shared) { v.x.Store(7) }, func(v *shared) { v.y.Store(7) }}},
+		{part: "result", steps: [2]func(*shared){func(v *shared) { v.x.Store(7) }, func(v *shared) { v.x.Store(8) }}},
+	} {
+		o := newOptions(nil)
+		body := func(step func(*shared)) func(*World) {
+			return func(w *World) {
+				v := &shared{x: sched.NewUint64(w.Scheduler(), "x", 0), y: sched.NewUint64(w.Scheduler(), "y", 0)}
+				w.Go("step", func() { step(v) })
+				w.Go("beside", w.Scheduler().Yield)
+			}
+		}
+		first := newWorld("x", body(row.steps[0]), &o)
+		execute(first, &randomWalk{}, 3)
+		choices, hash := Choices{first.schedule, first.data}, first.hash
+		first.drain()
+		same, _ := again("x", body(row.steps[0]), &o, choices, false)
+		other, _ := again("x", body(row.steps[1]), &o, choices, false)
+		if same.failed || other.failed || same.hash != hash {
+			t.Fatal(row.part, same.verdict, other.verdict, same.hash, hash)
+		}
+		if other.hash == hash {
+			t.Errorf("another %s leaves the hash unchanged", row.part)
+		}
+	}
+}
+
+// Which task took a step is in the hash: the two orders of two like steps are two traces.
+func TestTheTaskIsInTheHash(t *testing.T) {
+	o := newOptions(nil)
+	w := newWorld("x", func(w *World) {
+		x := sched.NewUint64(w.Scheduler(), "x", 0)
+		for range 2 {
+			w.Go("t", func() { x.Load(); x.Load() })
+		}
+	}, &o)
+	defer w.drain()
+	hashes := map[uint64]string{}
+	for seed := range uint64(64) {
+		execute(w, &randomWalk{}, seed)
+		order := Choices{w.schedule, w.data}.String()
+		if before, taken := hashes[w.hash]; taken && before != order {
+			t.Fatalf("schedules %s and %s have one hash", before, order)
+		}
+		hashes[w.hash] = order
+	}
+	if len(hashes) < 4 {
+		t.Fatalf("%d schedules drawn", len(hashes))
+	}
+}
+
+// A drawn value is in the hash, also when nothing depends on it.
+func TestADrawnValueIsInTheHash(t *testing.T) {
+	o := newOptions(nil)
+	w := newWorld("x", func(w *World) {
+		r := sched.NewRand(w.Scheduler(), "r")
+		w.Go("draw", func() { r.IntN(1000) })
+	}, &o)
+	defer w.drain()
+	values := map[uint64]uint64{} // of each hash
+	for seed := range uint64(8) {
+		execute(w, &randomWalk{}, seed)
+		if before, taken := values[w.hash]; taken && before != w.data[0] {
+			t.Fatalf("values %d and %d have one hash", before, w.data[0])
+		}
+		values[w.hash] = w.data[0]
+	}
+	if len(values) < 2 {
+		t.Fatalf("%d values drawn", len(values))
+	}
+}
+
 func TestStrictReplayStopsWhereTheScheduleIsNotPossible(t *testing.T) {
 	o := newOptions(nil)
 	for _, row := range []struct{ text, want string }{

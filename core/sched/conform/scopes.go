@@ -23,7 +23,7 @@ func scopes() []Script {
 func clocks() []Script {
 	return []Script{
 		{Name: "timer", Timed: true, Run: timerScript, Want: []string{
-			"fired after 1s", "stopped true, then false", "reset to 3s", "nothing stale true", "a nil timer is off: 1",
+			"fired after 1s", "stopped true, then false", "reset to 3s", "nothing stale true", "a reset forgets what fired: 8s", "a nil timer is off: 1",
 		}},
 		{Name: "ticker", Timed: true, Run: tickerScript, Want: []string{"ticks 1s 2s", "missed ticks are dropped: 5s 6s", "none after the stop true", "a ticker needs a period: sched: ticker t with a period that is not positive"}},
 		{Name: "sleep", Timed: true, Run: sleepScript, Want: []string{"slept 2s", "woken at 1s: planted", "in order [1 2 3]"}},
@@ -122,6 +122,10 @@ func timerScript(r *Run) {
 	t.Stop()
 	stale := sched.Select2(t.Fired(), r.endedScope().Done())
 	r.Say("nothing stale %t", stale.Index == 1)
+	t.Reset(time.Second)
+	r.report(r.S.Sleep(nil, "past", 2*time.Second))
+	t.Reset(time.Second)
+	r.Say("a reset forgets what fired: %s", r.fired(start, t.Fired()))
 	var none *sched.Timer
 	r.Say("a nil timer is off: %d", sched.Select2(none.Fired(), r.endedScope().Done()).Index)
 }
