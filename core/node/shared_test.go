@@ -5,6 +5,8 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -80,6 +82,42 @@ func TestTwoNodesOnOneDatabase(t *testing.T) {
 	b.json("/decisions", "d2", `{"order_id":"next","approved":true}`).want(t, http.StatusOK, "accepted")
 	(<-second).want(t, http.StatusOK, "completed")
 	b.eventually("the emission of the second", func() bool { return b.count("emissions") == 0 })
+}
+
+const filed = `
+name: filed
+schemas:
+  order: {order_id: string, customer: string, amount: int64, placed_at: timestamp}
+  decision: {order_id: string, approved: bool}
+sources: {in: {file: {path: in.ndjson, dead_letter: bad.ndjson}, decode: {schema: order}, to: {relay: orders}}}
+relays: {orders: {schema: order}, approved: {schema: order}}
+sinks: {approved: {from: approved, file: {path: approved.ndjson}}}
+channels:
+  start: {from: {relay: orders}, flow: approve, ack: on-persist}
+  decisions: {http: {path: /decisions}, schema: decision, correlate: message.order_id}
+emits: {approved: {relay: approved}}
+flows: [approve.bpmn]
+`
+
+// Replicas read files of their own under one source's name: the first line of each is a message of its own, and none counts as sent again.
+func TestReplicasReadFilesOfTheirOwn(t *testing.T) {
+	server := database(t)
+	t.Cleanup(func() {
+		if err := server.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	load := func(id string) *rig {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "in.ndjson"), []byte(order(id, "5000")), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return run(t, packageOf(t, filed, "approve.bpmn", flowText(t)), dir, sharing(server.URL()))
+	}
+	a := load("first")
+	a.eventually("the instance of its own line", func() bool { return a.count("running") == 1 })
+	b := load("second")
+	b.eventually("an instance for each line", func() bool { return b.count("running") == 2 })
 }
 
 // journalOf is a log that any task may write to while the test reads it.
