@@ -10,6 +10,7 @@ import (
 	"path"
 	"runtime"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -23,7 +24,7 @@ import (
 )
 
 // watchPrograms are programs of a child, as those of halts are: they park goroutines for good.
-var watchPrograms = map[string]func() int{"every operation": watchEvery, "commit under way": haltUnderCommit}
+var watchPrograms = map[string]func() int{"every operation": watchEvery, "commit under way": haltUnderCommit, "open again": openAgain}
 
 // watchedOps are what a store does to the files that durability rests on.
 var watchedOps = []struct {
@@ -256,3 +257,44 @@ func TestValueIsNotTheLibrarysMemory(t *testing.T) {
 }
 
 var _ step.View = pebble.NewView(nil)
+
+// A start that failed holds no lock: the next one in the same process opens the store.
+func TestFailedOpenGivesTheLockBack(t *testing.T) {
+	var said string
+	inChild(t, "open again", &said)
+	if said != "" {
+		t.Error(said)
+	}
+}
+
+// openAgain is a program of a child: a failed start of the library leaves a goroutine of its own.
+func openAgain() int {
+	var failing errorfs.Toggle
+	failing.Injector = errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if op.Kind == errorfs.OpOpen && strings.HasPrefix(path.Base(op.Path), "MANIFEST") {
+			return errInjected
+		}
+		return nil
+	})
+	o := pebble.Options{Dir: "/data", FS: errorfs.Wrap(crashfs.New(), &failing)}
+	attempt := func() error {
+		_, e, err := pebble.Open(nil, o)
+		if err != nil {
+			return err
+		}
+		return e.Close()
+	}
+	first := attempt()
+	failing.On()
+	second := attempt()
+	failing.Off()
+	third := attempt()
+	said := ""
+	if first != nil || !errors.Is(second, errInjected) || third != nil {
+		said = fmt.Sprintf("first %v, with an unreadable manifest %v, then %v", first, second, third)
+	}
+	if err := json.NewEncoder(os.Stdout).Encode(said); err != nil {
+		return fail(err)
+	}
+	return 0
+}
