@@ -24,6 +24,24 @@ func TestRendezvousMeetsEveryPair(t *testing.T) {
 	wantOutcomes(t, got, "[1 2]", "[2 1]")
 }
 
+// Who waits to send when the channel closes panics, with a buffer and without.
+func TestCloseReachesTheSenderThatWaits(t *testing.T) {
+	for _, capacity := range []int{0, 1} {
+		got := outcomes(t, func(w *sim.World, report func(string, ...any)) {
+			c := sched.NewChan[int](w.Scheduler(), "c", capacity)
+			for range capacity {
+				c.Send(0)
+			}
+			w.Go("send", func() {
+				defer func() { report("%v", recover()) }()
+				c.Send(1)
+			})
+			w.Go("close", c.Close)
+		})
+		wantOutcomes(t, got, "send on closed channel")
+	}
+}
+
 // Of several ready arms each is taken in some execution.
 func TestSelectExploresEveryReadyArm(t *testing.T) {
 	got := outcomes(t, func(w *sim.World, report func(string, ...any)) {

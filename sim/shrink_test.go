@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/millrace-dev/millrace/core/sched"
 	"github.com/millrace-dev/millrace/sim"
 	"github.com/millrace-dev/millrace/sim/programs"
 	"github.com/millrace-dev/millrace/sim/testdata/sct"
@@ -71,6 +72,36 @@ func TestShrinkingComesNearTheMinimum(t *testing.T) {
 				shrunkNearly(t, c.body, r.Failure, c.faults)
 			}
 		})
+	}
+}
+
+// What is left of a failure fails for the same reason, also where a smaller schedule fails for another one.
+func TestShrinkingKeepsTheReason(t *testing.T) {
+	body := func(w *sim.World) {
+		x := sched.NewInt64(w.Scheduler(), "x", 0)
+		w.Go("write", func() { x.Store(1); x.Store(2); x.Store(3) })
+		w.Go("read", func() {
+			v := x.Load()
+			w.Require(v != 0, "nothing", "read before the first store")
+			w.Require(v != 2, "middle", "read between the second and the third")
+		})
+	}
+	seen := map[string]bool{}
+	for seed := range uint64(40) {
+		r, err := sim.Explore("reason", "random", body, sim.Runs(1), sim.Seed(seed))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Failure == nil {
+			continue
+		}
+		if preempts, _, _, schedule := sim.Smallest(body, r.Failure); preempts < 0 {
+			t.Fatalf("what is left of %s %s", r.Failure.Verdict(), schedule)
+		}
+		seen[r.Failure.Verdict()] = true
+	}
+	if len(seen) != 2 {
+		t.Fatalf("reasons met: %v", seen)
 	}
 }
 

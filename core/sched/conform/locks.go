@@ -15,7 +15,8 @@ func locks() []Script {
 	return []Script{
 		{Name: "mutex", Run: mutexScript, Want: []string{"try true", "try again false", "held true", "held false", "exclusive 2"}},
 		{Name: "rwmutex", Run: rwmutexScript, Want: []string{
-			"readers together true", "no writer beside a reader false", "no reader beside a writer false", "no second writer false",
+			"readers together true", "no writer beside a reader false", "a try takes it true",
+			"no reader after a try false, no writer false", "no reader beside a writer false", "no second writer false",
 			"a waiting writer keeps readers out", "writers are exclusive 2",
 		}},
 		{Name: "cond", Run: condScript, Want: []string{"nobody to signal", "signal wakes the longest waiter first [1 2]", "broadcast wakes both"}},
@@ -68,6 +69,9 @@ func rwmutexScript(r *Run) {
 	})
 	m.RUnlock()
 	join()
+	r.Say("a try takes it %t", m.TryLock())
+	r.Say("no reader after a try %t, no writer %t", m.TryRLock(), m.TryLock())
+	m.Unlock()
 	m.Lock()
 	r.Say("no reader beside a writer %t", m.TryRLock())
 	r.Say("no second writer %t", m.TryLock())
