@@ -1,5 +1,7 @@
 package sim
 
+import "slices"
+
 // shrinkBudget bounds the executions that one shrink may cost, and shrinkSteps their steps: a check of a whole node takes a hundred
 // thousand steps an execution, and would shrink for an hour.
 const (
@@ -23,6 +25,7 @@ type shrinker struct {
 type run struct {
 	steps    []int32
 	data     []uint64
+	drawers  []int32 // of data, value by value
 	choices  Choices
 	hash     uint64
 	preempts int
@@ -51,7 +54,7 @@ func shrink(id string, body func(*World), o *options, f *Failure) *Failure {
 
 // round tries every move once and reports whether one helped.
 func (k *shrinker) round() bool {
-	return k.gather() || k.merge() || k.calm() || k.lessData()
+	return k.few() || k.together() || k.drop() || k.gather() || k.merge() || k.calm() || k.lessData()
 }
 
 func (k *shrinker) execute(g *guided) bool {
@@ -69,7 +72,7 @@ func (k *shrinker) try(steps []int32, data []uint64) bool {
 	if k.spent() {
 		return false
 	}
-	g := &guided{steps: steps, data: data}
+	g := &guided{steps: steps, data: data, drawers: k.best.drawers}
 	if !k.execute(g) {
 		return false
 	}
@@ -102,24 +105,127 @@ func sum(values []uint64) uint64 {
 	return s
 }
 
-// gather lets a segment run together with the one before of the same task, or with the one after, however far away. With many
-// tasks no exchange of neighbours alone makes a schedule calmer.
-func (k *shrinker) gather() bool {
-	seg := segments(k.best.steps)
-	for i := 0; i < len(seg) && !k.spent(); i++ {
-		for _, j := range []int{sameTask(seg, i, -1), sameTask(seg, i, 1)} {
-			if j < 0 {
+// drop leaves segments out: half of them, then quarters, and so on. A task that nobody needs for the failure has not run when it comes.
+func (k *shrinker) drop() bool {
+	helped := false
+	for size := len(segments(k.best.steps)) / 2; size > 0; size /= 2 {
+		for from := 0; !k.spent(); {
+			seg := segments(k.best.steps)
+			if from >= len(seg) {
+				break
+			}
+			steps := flatten(slices.Delete(seg, from, min(from+size, len(seg))))
+			if k.try(steps, k.best.data) || len(k.best.data) > 0 && k.try(steps, nil) {
+				helped = true
 				continue
 			}
-			moved := append([]segment(nil), seg...)
-			moved[j].n += moved[i].n
-			moved[i].n = 0
-			if k.try(flatten(moved), k.best.data) {
-				return true
-			}
+			from += size
+		}
+	}
+	return helped
+}
+
+// few leaves out all but what the check itself, the task at the end and one more task do: tasks that hand locks to each other are not
+// needed one by one, and are all the same not needed together. A schedule that is calm already is left alone.
+func (k *shrinker) few() bool {
+	if k.best.preempts <= 2 {
+		return false
+	}
+	tasks := tasksOf(k.best.steps)
+	for _, one := range tasks {
+		last := k.best.steps[len(k.best.steps)-1]
+		others := slices.DeleteFunc(slices.Clone(tasks), func(id int32) bool { return id == 0 || id == one || id == last })
+		steps := without(k.best.steps, others)
+		if k.try(steps, k.best.data) || len(k.best.data) > 0 && k.try(steps, nil) {
+			return true
 		}
 	}
 	return false
+}
+
+// together leaves out all that some tasks do, or lets it run in one go, where each of them ended or where it began: first half of the
+// tasks, then quarters, and so on. Most of many tasks have no part in a failure.
+func (k *shrinker) together() bool {
+	tasks, helped := tasksOf(k.best.steps), false
+	for size := len(tasks); size > 0; size /= 2 {
+		for from := 0; from < len(tasks) && !k.spent(); from += size {
+			chosen := tasks[from:min(from+size, len(tasks))]
+			for _, steps := range [][]int32{
+				without(k.best.steps, chosen),
+				flatten(gathered(segments(k.best.steps), chosen, -1)), flatten(gathered(segments(k.best.steps), chosen, 1)),
+			} {
+				if k.try(steps, k.best.data) || len(k.best.data) > 0 && k.try(steps, nil) {
+					helped = true
+					break
+				}
+			}
+		}
+	}
+	return helped
+}
+
+func without(steps, tasks []int32) []int32 {
+	return slices.DeleteFunc(slices.Clone(steps), func(id int32) bool { return slices.Contains(tasks, id) })
+}
+
+// gathered moves every segment of tasks to the task's first one, or with a step of -1 to its last one.
+func gathered(seg []segment, tasks []int32, step int) []segment {
+	target := map[int32]int{}
+	for n, i := 0, first(seg, step); n < len(seg); n, i = n+1, i+step {
+		if !slices.Contains(tasks, seg[i].task) {
+			continue
+		}
+		j, known := target[seg[i].task]
+		if !known {
+			target[seg[i].task] = i
+			continue
+		}
+		seg[j].n += seg[i].n
+		seg[i].n = 0
+	}
+	return seg
+}
+
+func first(seg []segment, step int) int {
+	if step > 0 {
+		return 0
+	}
+	return len(seg) - 1
+}
+
+// tasksOf returns the tasks that take steps, in the order of their ids.
+func tasksOf(steps []int32) []int32 {
+	tasks := slices.Clone(steps)
+	slices.Sort(tasks)
+	return slices.Compact(tasks)
+}
+
+// gather lets a segment run together with the one before of the same task, or with the one after, however far away. With many
+// tasks no exchange of neighbours alone makes a schedule calmer. Where a move helped it goes on from there: to begin again would cost
+// a large schedule its budget.
+func (k *shrinker) gather() bool {
+	helped := false
+	for i := 0; !k.spent(); i++ {
+		seg := segments(k.best.steps)
+		if i >= len(seg) {
+			break
+		}
+		for _, step := range []int{-1, 1} {
+			j := sameTask(seg, i, step)
+			if j < 0 {
+				continue
+			}
+			moved := slices.Clone(seg)
+			moved[j].n += moved[i].n
+			moved[i].n = 0
+			if k.try(flatten(moved), k.best.data) {
+				helped = true
+				i--
+				break
+			}
+		}
+	}
+	return helped
 }
 
 // sameTask returns the next segment of seg[i]'s task in a direction, or -1.
@@ -206,16 +312,20 @@ type guided struct {
 	steps  []int32
 	data   []uint64
 
-	pos, dataPos int
-	last         int32
-	taken        []int32
-	drawn        []uint64
-	preempts     int
+	drawers []int32 // of data: a value stays with its task, so that a task that is left out takes only its own values along
+
+	pos      int
+	next     map[int32]int // where in data a task's next value is looked for
+	last     int32
+	taken    []int32
+	drawn    []uint64
+	drawnBy  []int32
+	preempts int
 }
 
 func (g *guided) begin(w *World, seed uint64) {
 	w.always = true
-	g.last = -2
+	g.last, g.next = -2, map[int32]int{}
 	if g.follow != nil {
 		g.follow.begin(w, seed)
 	}
@@ -242,9 +352,10 @@ func (g *guided) index(w *World, n int) int {
 		}
 		return g.follow.pick(w, n)
 	}
-	if g.pos < len(g.steps) {
-		if i := g.find(w, n, g.steps[g.pos]); i >= 0 {
-			g.pos++
+	for g.pos < len(g.steps) {
+		i := g.find(w, n, g.steps[g.pos])
+		g.pos++
+		if i >= 0 {
 			return i
 		}
 	}
@@ -264,25 +375,32 @@ func (g *guided) find(w *World, n int, id int32) int {
 }
 
 func (g *guided) draw(w *World, n uint64) uint64 {
-	v := uint64(0)
-	switch {
-	case g.follow != nil:
+	v, id := uint64(0), w.current.id
+	if g.follow != nil {
 		v = g.follow.draw(w, n)
-	case g.dataPos < len(g.data):
-		v = g.data[g.dataPos]
-		g.dataPos++
-		if n != 0 && v >= n {
-			v = n - 1
+	} else if v = g.value(id); n != 0 && v >= n {
+		v = n - 1
+	}
+	g.drawn, g.drawnBy = append(g.drawn, v), append(g.drawnBy, id)
+	return v
+}
+
+// value returns the next value of a task, or zero.
+func (g *guided) value(id int32) uint64 {
+	for i := g.next[id]; i < len(g.data); i++ {
+		if g.drawers[i] == id {
+			g.next[id] = i + 1
+			return g.data[i]
 		}
 	}
-	g.drawn = append(g.drawn, v)
-	return v
+	g.next[id] = len(g.data)
+	return 0
 }
 
 // result describes the execution that has just ended.
 func (g *guided) result(w *World) run {
 	return run{
-		steps: append([]int32(nil), g.taken...), data: append([]uint64(nil), g.drawn...), hash: w.hash, preempts: g.preempts,
+		steps: append([]int32(nil), g.taken...), data: append([]uint64(nil), g.drawn...), drawers: slices.Clone(g.drawnBy), hash: w.hash, preempts: g.preempts,
 		faults:  len(w.faults.taken),
 		choices: Choices{append([]int32(nil), w.schedule...), append([]uint64(nil), w.data...)},
 	}
