@@ -51,7 +51,7 @@ func (p *Program) compileTerm(t Term) *Expr {
 	p.cp.size, p.cp.depth = 0, 0
 	n := p.cp.compile(t.X, env{sc: t.sc, fc: fc})
 	x := &Expr{fn: n.fn, pred: n.holds(&place{t.sc.file, t.X.Pos()}), fc: fc, Level: n.lvl, Reads: n.vars, cp: p.cp}
-	if n.impure || n.lvl > 1 {
+	if n.impure || n.lvl > 1 || n.vars == 0 { // what reads nothing is the same in every state, and has to be looked at in one
 		x.Reads = AllVars
 	}
 	return x
