@@ -194,6 +194,19 @@ func TestConfigurationNamesWhatIsMissing(t *testing.T) {
 	}
 }
 
+// What asks for a check of states and describes no behavior is refused: it would hold without having been looked at.
+func TestHalfABehaviorIsRefused(t *testing.T) {
+	const module = "---- MODULE M ----\nEXTENDS Naturals\nVARIABLE x\nInit == x = 0\nNext == x' = 1 - x\nInv == x = 0\nLive == <>(x = 1)\n====\n"
+	for text, want := range map[string]string{
+		"INVARIANT Inv": "without SPECIFICATION", "PROPERTY Live": "without SPECIFICATION",
+		"INIT Init\nINVARIANT Inv": "INIT without NEXT", "NEXT Next": "NEXT without INIT",
+	} {
+		if r, err := runSource(t, module, text, check.Options{Workers: 1}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, %v; want %q", text, r, err, want)
+		}
+	}
+}
+
 func TestSeveralErrorsInOneRun(t *testing.T) {
 	_, err := syntax.Parse("M.tla", "---- MODULE M ----\nA == )\nB == {1 2}\nC == 2\nD == [x]\n====")
 	var list syntax.Errors

@@ -167,6 +167,9 @@ func (m *Model) behavior(count bool) error {
 		}
 		*g.to = append(*g.to, t)
 	}
+	if fault := halfABehavior(cfg, len(inits), len(nexts)); fault != "" {
+		return fmt.Errorf("%s: %s", cfg.File, fault)
+	}
 	if len(inits) == 0 && len(nexts) == 0 {
 		if len(p.Vars) == 0 || cfg.Spec == "" {
 			return nil
@@ -188,6 +191,23 @@ func (m *Model) behavior(count bool) error {
 		return fmt.Errorf("compile the next-state relation: %w", err)
 	}
 	return nil
+}
+
+// halfABehavior says what a configuration without SPECIFICATION lacks to describe behaviors, when it needs them. With neither, and
+// nothing to hold in any state, only the assumptions are checked.
+func halfABehavior(cfg *config.Config, inits, nexts int) string {
+	switch {
+	case cfg.Spec != "":
+		return ""
+	case inits > 0 && nexts == 0:
+		return "INIT without NEXT: there are no steps to check"
+	case nexts > 0 && inits == 0:
+		return "NEXT without INIT: there is no state to begin in"
+	case inits == 0 && len(cfg.Invariants)+len(cfg.Properties) > 0:
+		return "INVARIANT or PROPERTY without SPECIFICATION, or INIT and NEXT: there is no state that it could be checked in"
+	default:
+		return ""
+	}
 }
 
 func (m *Model) property(name string) error {
