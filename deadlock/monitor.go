@@ -46,9 +46,6 @@ func NewMonitor(seed uint64) *Monitor {
 // Scheduler returns the scheduler whose primitives this monitor watches.
 func (m *Monitor) Scheduler() sched.Scheduler { return sched.With(m) }
 
-// Dead is closed when the program cannot go on.
-func (m *Monitor) Dead() <-chan struct{} { return m.dead }
-
 // Findings returns what was found so far, in order.
 func (m *Monitor) Findings() []Finding {
 	m.mu.Lock()

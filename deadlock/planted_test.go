@@ -1,6 +1,7 @@
 package deadlock
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -63,7 +64,7 @@ func TestPlantedPrograms(t *testing.T) {
 						t.Errorf("%v says nothing", f)
 					}
 				}
-				if !contains(found, p.want) {
+				if !slices.Contains(found, p.want) {
 					t.Errorf("seed %d: found %q, want %s", seed, found, p.want)
 				}
 			}
@@ -74,15 +75,6 @@ func TestPlantedPrograms(t *testing.T) {
 			}
 		})
 	}
-}
-
-func contains(all []string, want string) bool {
-	for _, s := range all {
-		if s == want {
-			return true
-		}
-	}
-	return false
 }
 
 // locks returns mutexes with these names.

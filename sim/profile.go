@@ -1,6 +1,9 @@
 package sim
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // profile is what one random execution did, by keys that are the same in other executions: what surw weighs tasks by.
 type profile struct {
@@ -49,10 +52,7 @@ func (p *profile) finish() {
 		}
 	}
 	slices.SortFunc(p.shared, func(a, b share) int {
-		if a.object < b.object {
-			return -1
-		}
-		return 1
+		return cmp.Compare(a.object, b.object)
 	})
 }
 

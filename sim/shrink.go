@@ -9,6 +9,9 @@ const (
 	shrinkSteps  = 3_000_000
 )
 
+// calm is so few preemptions that no task has to be looked for which the failure does without.
+const calm = 2
+
 // shrinker looks for a smaller schedule with the same verdict: fewer preemptions first, then fewer faults, then smaller drawn values, then
 // fewer steps. It is greedy and deterministic. The result is locally minimal: no single move that it knows makes
 // it smaller.
@@ -83,6 +86,12 @@ func (k *shrinker) try(steps []int32, data []uint64) bool {
 	return false
 }
 
+// tryBoth runs a candidate that leaves much out with the values that were drawn, then with none of them: those that are left may mean
+// something else.
+func (k *shrinker) tryBoth(steps []int32) bool {
+	return k.try(steps, k.best.data) || len(k.best.data) > 0 && k.try(steps, nil)
+}
+
 func (r *run) smaller(o *run) bool {
 	switch {
 	case r.preempts != o.preempts:
@@ -115,7 +124,7 @@ func (k *shrinker) drop() bool {
 				break
 			}
 			steps := flatten(slices.Delete(seg, from, min(from+size, len(seg))))
-			if k.try(steps, k.best.data) || len(k.best.data) > 0 && k.try(steps, nil) {
+			if k.tryBoth(steps) {
 				helped = true
 				continue
 			}
@@ -128,15 +137,14 @@ func (k *shrinker) drop() bool {
 // few leaves out all but what the check itself, the task at the end and one more task do: tasks that hand locks to each other are not
 // needed one by one, and are all the same not needed together. A schedule that is calm already is left alone.
 func (k *shrinker) few() bool {
-	if k.best.preempts <= 2 {
+	if k.best.preempts <= calm {
 		return false
 	}
-	tasks := tasksOf(k.best.steps)
+	tasks, last := tasksOf(k.best.steps), k.best.steps[len(k.best.steps)-1]
 	for _, one := range tasks {
-		last := k.best.steps[len(k.best.steps)-1]
 		others := slices.DeleteFunc(slices.Clone(tasks), func(id int32) bool { return id == 0 || id == one || id == last })
 		steps := without(k.best.steps, others)
-		if k.try(steps, k.best.data) || len(k.best.data) > 0 && k.try(steps, nil) {
+		if k.tryBoth(steps) {
 			return true
 		}
 	}
@@ -154,7 +162,7 @@ func (k *shrinker) together() bool {
 				without(k.best.steps, chosen),
 				flatten(gathered(segments(k.best.steps), chosen, -1)), flatten(gathered(segments(k.best.steps), chosen, 1)),
 			} {
-				if k.try(steps, k.best.data) || len(k.best.data) > 0 && k.try(steps, nil) {
+				if k.tryBoth(steps) {
 					helped = true
 					break
 				}

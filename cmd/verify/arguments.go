@@ -54,6 +54,19 @@ func (a arguments) word() string {
 }
 
 // count returns a bound that must be a number of at least 1; fallback when it is not set.
+// seed returns the value of seed=, or fallback when it is not given.
+func (a arguments) seed(fallback uint64) (uint64, error) {
+	text, ok := a.values["seed"]
+	if !ok {
+		return fallback, nil
+	}
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		return 0, usagef("seed=%s: not a number", text)
+	}
+	return n, nil
+}
+
 func (a arguments) count(key string, fallback int) (int, error) {
 	text, ok := a.values[key]
 	if !ok {

@@ -1,11 +1,7 @@
 package main
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"slices"
 
 	"github.com/millrace-dev/millrace/cmd/verify/internal/harness"
@@ -20,7 +16,7 @@ func (s site) measureSCT(a arguments, bounds map[string]int, label func(string))
 	var kept []bench.SCTRow
 	if a.flags["--resume"] {
 		var err error
-		if kept, err = s.keptSCT(); err != nil {
+		if kept, err = keptRows[bench.SCTRow](s, sctRows); err != nil {
 			return nil, err
 		}
 	}
@@ -33,24 +29,6 @@ func (s site) measureSCT(a arguments, bounds map[string]int, label func(string))
 			return s.WriteJSON(sctRows, all)
 		},
 	})
-}
-
-func (s site) keptSCT() (rows []bench.SCTRow, err error) {
-	file, err := s.Path(sctRows)
-	if err != nil {
-		return nil, err
-	}
-	text, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", sctRows, err)
-	}
-	if err := json.Unmarshal(text, &rows); err != nil {
-		return nil, fmt.Errorf("read %s: %w", sctRows, err)
-	}
-	return rows, nil
 }
 
 // printSCT prints a line a program and a column a strategy: the mean schedules to the first failure, with the trials that found it when

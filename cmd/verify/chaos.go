@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -40,10 +39,8 @@ func chaosCommand(ctx context.Context, args []string) error {
 			return usagef("time=%s: not a time from 1s to 1h", text)
 		}
 	}
-	if text := a.values["seed"]; text != "" {
-		if o.Seed, err = strconv.ParseUint(text, 10, 64); err != nil {
-			return usagef("seed=%s: not a number", text)
-		}
+	if o.Seed, err = a.seed(o.Seed); err != nil {
+		return err
 	}
 	if o.Clients, err = a.count("clients", chaosClients); err != nil {
 		return err

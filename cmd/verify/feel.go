@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 
 	"github.com/millrace-dev/millrace/cmd/verify/internal/feelin"
 )
@@ -28,11 +27,9 @@ func feelCommand(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	seed := uint64(feelSeed)
-	if text := a.values["seed"]; text != "" {
-		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
-			return usagef("seed=%s: not a number", text)
-		}
+	seed, err := a.seed(feelSeed)
+	if err != nil {
+		return err
 	}
 	n, err := a.count("n", feelCases)
 	if err != nil {
@@ -42,7 +39,10 @@ func feelCommand(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.feel(ctx, seed, n)
+	t, err := s.feel(ctx, seed, n)
+	if err == nil && t.failed > 0 {
+		return errFeel
+	}
 	return err
 }
 
@@ -87,9 +87,6 @@ func (s site) feel(ctx context.Context, seed uint64, n int) (t tally, err error)
 	s.Printf("feel: %d expressions of seed %d, %d known differences\n", n, seed, len(known))
 	if err := s.WriteJSON("feel.json", map[string]any{"seed": seed, "expressions": n, "differences": known, "failed": t.failed}); err != nil {
 		return t, err
-	}
-	if t.failed > 0 {
-		return tally{t.passed, t.failed - 1}, errFeel
 	}
 	return t, nil
 }

@@ -141,17 +141,19 @@ func (r tsoRow) verdict() string {
 }
 
 // lastTSO returns the rows of the last complete sim -tso, none when there was none.
-func (s site) lastTSO() ([]tsoRow, error) {
-	text, err := os.ReadFile(filepath.Join(s.Out, tsoFile))
+func (s site) lastTSO() ([]tsoRow, error) { return keptRows[tsoRow](s, tsoFile) }
+
+// keptRows returns the rows that an earlier run has written, none when there was none.
+func keptRows[T any](s site, name string) (rows []T, err error) {
+	text, err := os.ReadFile(filepath.Join(s.Out, name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", tsoFile, err)
+		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
-	var rows []tsoRow
 	if err := json.Unmarshal(text, &rows); err != nil {
-		return nil, fmt.Errorf("read %s: %w", tsoFile, err)
+		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
 	return rows, nil
 }

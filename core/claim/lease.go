@@ -9,7 +9,7 @@ import (
 	"github.com/millrace-dev/millrace/core/store"
 )
 
-// Lease (L4) is one replica's hold on a role: what one replica at a time does for all of a store, such as bringing due timers.
+// Lease (L4) is one replica's hold on a role: what one replica at a time does for all of a store, such as freeing the claims of the silent.
 //
 // It owns the belief "this replica has the role" and the claim that the belief rests on: the claim of a row of its own, which it
 // renews. Nobody's clock is compared with another's: a holder believes for TTL from before it asked for what it was granted,

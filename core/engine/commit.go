@@ -236,7 +236,9 @@ func (e *Engine) committed(t *transaction) (settle.End, bool) {
 	for _, w := range t.result.Open {
 		if !w.Due.IsZero() {
 			e.timers.Armed(w.Due)
-			kinds |= store.HintTimers
+			if !w.Due.After(e.s.Now().Add(sharedTimerPoll)) {
+				kinds |= store.HintTimers // a later one they find by looking
+			}
 		}
 	}
 	if len(t.result.Emissions) > 0 {

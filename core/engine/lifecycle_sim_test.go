@@ -67,7 +67,7 @@ func TestSimL13StopEndsAnActivation(t *testing.T) {
 	})
 }
 
-// unclaimed requires that no claim of a replica is left. The roles of an incarnation that crashed are free after their TTL.
+// unclaimed requires that no claim of a replica is left. The role of an incarnation that crashed is free after its TTL.
 func (x *outside) unclaimed(replica string) {
 	for id, in := range x.dump(x.engine.Peek).Instances { //order:the first one found fails
 		x.Require(in.Owner.Replica != replica || engine.Internal(id), "L13.claims", "replica %s was stopped, and %s is still claimed by %v", replica, id, in.Owner)

@@ -26,7 +26,7 @@ type Shared struct {
 	// GroupCommit is how many steps of different instances share a transaction at most. 0 is 64, 1 is none.
 	GroupCommit int
 	// ClaimTimeout is after how long the claims of a replica that fell silent are freed; it must exceed the longest step. Its
-	// roles are taken over after a third of it. 0 is 30 s. Range 300 ms to 24 h.
+	// role, and the timers and emissions that it has reserved, are taken over after a third of it. 0 is 30 s. Range 300 ms to 24 h.
 	ClaimTimeout time.Duration
 }
 

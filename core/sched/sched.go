@@ -31,7 +31,7 @@ func With(b Backend) Scheduler {
 	return Scheduler{b}
 }
 
-// hooked.any is 1 once this process may hold a primitive with a hook. A compare-and-swap asks it before the hook: the hook lies
+// hooked.any is 1 once this process may hold a primitive with a hook. A pointer's compare-and-swap asks it before the hook: the hook lies
 // beside the value, on a line that another task may have taken since the load, and reading it would fetch that line once
 // more than the bare operation does. It has a line of its own, which nobody writes in production.
 var hooked struct {

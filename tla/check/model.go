@@ -40,8 +40,8 @@ type named struct {
 	parts []*eval.Expr
 }
 
-// ErrNoBehavior says that the configuration names neither a specification nor INIT and NEXT.
-var ErrNoBehavior = errors.New("configuration names neither SPECIFICATION nor INIT and NEXT")
+// ErrNoBehavior says that a configuration does not say where behaviors begin and how they go on.
+var ErrNoBehavior = errors.New("there is no state or no step to check, give SPECIFICATION, or INIT and NEXT")
 
 // Compile prepares a loaded program for checking under cfg; count asks for coverage.
 func Compile(p *eval.Program, cfg *config.Config, count bool) (*Model, error) {
@@ -167,14 +167,14 @@ func (m *Model) behavior(count bool) error {
 		}
 		*g.to = append(*g.to, t)
 	}
-	if fault := halfABehavior(cfg, len(inits), len(nexts)); fault != "" {
-		return fmt.Errorf("%s: %s", cfg.File, fault)
+	if err := wholeBehavior(cfg, len(inits), len(nexts)); err != nil {
+		return fmt.Errorf("%s: %w", cfg.File, err)
 	}
 	if len(inits) == 0 && len(nexts) == 0 {
 		if len(p.Vars) == 0 || cfg.Spec == "" {
 			return nil
 		}
-		return fmt.Errorf("%s: %w", cfg.File, ErrNoBehavior)
+		return fmt.Errorf("%s: %s describes no behavior: %w", cfg.File, cfg.Spec, ErrNoBehavior)
 	}
 	if len(nexts) > 1 {
 		return fmt.Errorf("%s: more than one next-state relation", cfg.File)
@@ -193,20 +193,20 @@ func (m *Model) behavior(count bool) error {
 	return nil
 }
 
-// halfABehavior says what a configuration without SPECIFICATION lacks to describe behaviors, when it needs them. With neither, and
-// nothing to hold in any state, only the assumptions are checked.
-func halfABehavior(cfg *config.Config, inits, nexts int) string {
+// wholeBehavior refuses a configuration without SPECIFICATION that describes behaviors by half, or not at all though it needs them. With
+// neither, and nothing to hold in any state, only the assumptions are checked.
+func wholeBehavior(cfg *config.Config, inits, nexts int) error {
 	switch {
 	case cfg.Spec != "":
-		return ""
+		return nil
 	case inits > 0 && nexts == 0:
-		return "INIT without NEXT: there are no steps to check"
+		return fmt.Errorf("INIT without NEXT: %w", ErrNoBehavior)
 	case nexts > 0 && inits == 0:
-		return "NEXT without INIT: there is no state to begin in"
+		return fmt.Errorf("NEXT without INIT: %w", ErrNoBehavior)
 	case inits == 0 && len(cfg.Invariants)+len(cfg.Properties) > 0:
-		return "INVARIANT or PROPERTY without SPECIFICATION, or INIT and NEXT: there is no state that it could be checked in"
+		return fmt.Errorf("INVARIANT or PROPERTY without SPECIFICATION: %w", ErrNoBehavior)
 	default:
-		return ""
+		return nil
 	}
 }
 

@@ -153,7 +153,8 @@ type Expr struct {
 	fc   *fctx
 	// Level is 0 for constants, 1 for state functions, 2 for actions, 3 for temporal formulas.
 	Level int
-	// Reads are the variables whose values in the current state decide what it evaluates to.
+	// Reads are the variables whose values in the current state decide what it evaluates to: all of them where that is not known, and
+	// where it reads none, so that whoever looks only at what has changed looks at it once.
 	Reads Vars
 	cp    *compiler
 }

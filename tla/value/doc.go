@@ -1,5 +1,6 @@
 // Package value holds the values of TLA+: booleans, integers, strings, model values, sets and
-// functions (tuples, sequences and records are functions). Values are immutable. Composite values
+// functions (tuples, sequences and records are functions). Values are immutable, but a
+// Pending, whose memory a checker uses again. Composite values
 // cache a hash that EXCEPT and set union update incrementally, sets are sorted slices, and sets that
 // would be large (SUBSET S, [S -> T], 1..n) stay symbolic until their elements are needed.
 //

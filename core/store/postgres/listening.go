@@ -19,7 +19,7 @@ import (
 // Invariants: what is told while a notification is under way goes with the next one; after a connection was lost everything counts as told,
 // because nobody knows what was missed.
 type hints struct {
-	channel string
+	channel string // the schema's name, which fits whatever the server takes for a channel
 	me      string // so that a replica does not hear itself
 
 	mu    sync.Mutex // guards told
@@ -41,7 +41,7 @@ const (
 func (s *Store) startHints(me string) {
 	ctx, stop := context.WithCancel(context.Background())
 	h := &hints{
-		channel: "millrace_" + s.options.Schema, me: me, wake: make(chan struct{}, 1), heard: make(chan store.Hint, 1), stop: stop,
+		channel: s.options.Schema, me: me, wake: make(chan struct{}, 1), heard: make(chan store.Hint, 1), stop: stop,
 	}
 	s.hints = h
 	h.tasks.Go(func() { s.listen(ctx) })
@@ -78,8 +78,7 @@ func (s *Store) tell(ctx context.Context) {
 		kinds := h.told
 		h.told = 0
 		h.mu.Unlock()
-		call := &call{sql: "select pg_notify($1, $2)", writes: true, args: []any{h.channel, h.me + " " + kinds.String()}, each: func(pgx.Rows) error { return nil }}
-		_ = s.call(nil, call) // whoever is not told looks by itself
+		_ = s.read(nil, "select pg_notify($1, $2)", func(pgx.Rows) error { return nil }, h.channel, h.me+" "+kinds.String()) // whoever is not told looks by itself
 		select {
 		case <-time.After(hintGap):
 		case <-ctx.Done():
@@ -110,7 +109,7 @@ func (s *Store) listenOnce(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = conn.Close(context.Background()) }() // it holds nothing
-	if _, err := conn.Exec(ctx, "listen "+h.channel); err != nil {
+	if _, err := conn.Exec(ctx, "listen "+pgx.Identifier{h.channel}.Sanitize()); err != nil {
 		return err
 	}
 	h.hear(store.HintAll) // what was told before this is not known

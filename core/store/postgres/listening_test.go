@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/millrace-dev/millrace/core/engine"
 	"github.com/millrace-dev/millrace/core/feel"
 	"github.com/millrace-dev/millrace/core/sched"
@@ -41,7 +42,7 @@ func TestHintsReachOtherReplicasAndComeBack(t *testing.T) {
 	// Had a heard itself, tasks were before mail.
 	conn := connect(t, o.Schema)
 	for range 2 {
-		tag, err := conn.Exec(t.Context(), "select pg_terminate_backend(pid) from pg_stat_activity where query = $1", "listen millrace_"+o.Schema)
+		tag, err := conn.Exec(t.Context(), "select pg_terminate_backend(pid) from pg_stat_activity where query = $1", "listen "+pgx.Identifier{o.Schema}.Sanitize())
 		ok(t, err)
 		if tag.RowsAffected() != 2 {
 			t.Fatalf("%d replicas listen", tag.RowsAffected())

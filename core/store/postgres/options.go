@@ -18,7 +18,7 @@ type Options struct {
 	Schema string
 
 	// Connections bounds the connections to the server. One in four, but one at least, carries reads and claims, the others carry
-	// commits. 0 is 8. Range 2 to 1000.
+	// commits; one more listens for what other replicas tell. 0 is 8. Range 2 to 1000.
 	Connections int
 
 	// Timeout bounds each statement. What has not been answered by then has an unknown outcome. 0 is 10 s. Range 100 ms to

@@ -21,9 +21,12 @@ const holding = `
 alter table waits add column holder bytea not null default '', add column reserved bigint not null default 0;
 alter table outbox add column holder bytea not null default '', add column reserved bigint not null default 0`
 
+// sqlClock is the server's time in nanoseconds.
+const sqlClock = `clock as (select (extract(epoch from clock_timestamp()) * 1000000)::bigint * 1000 as now)`
+
 // A row that is locked is being reserved, or deleted by a step that takes what it offers: it is left out, so reserving never waits.
 const sqlReserve = `
-with clock as (select (extract(epoch from clock_timestamp()) * 1000000)::bigint * 1000 as now),
+with ` + sqlClock + `,
 free as (
 	select key from rows, clock
 	where space = $1 and key <= $2 and reserved <= clock.now
@@ -49,9 +52,6 @@ func (s *Store) Reserve(scope *sched.Scope, space, until string, hold time.Durat
 	slices.SortFunc(out, func(a, b store.Row) int { return cmp.Compare(a.Key, b.Key) })
 	return out, durable, nil
 }
-
-// sqlClock is the server's time in nanoseconds.
-const sqlClock = `clock as (select (extract(epoch from clock_timestamp()) * 1000000)::bigint * 1000 as now)`
 
 // What the replica has for half of the time still is only read, so that looking again writes nothing. What is free is locked, unless somebody
 // writes it at this moment: a step that closes the wait, or another replica that reserves it.

@@ -77,10 +77,7 @@ func pause(ctx context.Context, d time.Duration) error {
 func (d *driver) happen(ctx context.Context, e Event) error {
 	r := d.world.replicas[e.Replica]
 	if e.Fault == Activate {
-		d.world.up.RLock() // who is to die at its point must get there
-		err := d.dieActivating(ctx, r, e.Point)
-		d.world.up.RUnlock()
-		return errors.Join(err, d.activate(ctx, e.Replica))
+		return errors.Join(d.dieActivating(ctx, r, e.Point), d.activate(ctx, e.Replica))
 	}
 	if e.Fault == Crash {
 		return d.world.crash(ctx)
@@ -142,6 +139,8 @@ const (
 func (d *driver) dieActivating(ctx context.Context, r *replica, point string) error {
 	r.busy.Lock()
 	defer r.busy.Unlock()
+	d.world.up.RLock() // who is to die at its point must get there
+	defer d.world.up.RUnlock()
 	env := r.Env
 	r.Env = append(env[:len(env):len(env)], "MILLRACE_FAILPOINT="+point+":1")
 	err := errors.Join(r.Kill(), d.world.start(ctx, r))

@@ -64,8 +64,8 @@ func activation(point string, length time.Duration) []Event {
 // downtime bounds how long a replica that was killed stays down.
 const downtime = 1500 * time.Millisecond
 
-// newPlan draws the faults of a run. Each kind has its turn before any comes again; at most all replicas but one are in
-// trouble at a time; the activation comes in the middle and the rolling restart after it, while faults go on around them.
+// newPlan draws the faults of a run. Each kind has its turn before any comes again; but for a crash of the database, which
+// all notice, at most all replicas but one are in trouble at a time; the activation comes in the middle and the rolling restart after it, while faults go on around them.
 func newPlan(r *rand.Rand, replicas int, length, claimTimeout time.Duration) []Event {
 	var plan []Event
 	free := make([]time.Duration, replicas) // from when on a replica is whole

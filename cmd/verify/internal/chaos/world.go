@@ -29,7 +29,9 @@ type world struct {
 	packages   [2]string // folders of the versions
 	identities [2]string
 	replicas   []*replica
-	up         sync.RWMutex // held for writing while the database is down: a replica does not start without it
+	// up is held for writing while the database is down: a replica does not start without it. Who is busy takes it, and nobody who has it
+	// waits for a busy replica: readers wait behind a writer that waits.
+	up sync.RWMutex
 }
 
 // replica is one process and its way to the database.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/millrace-dev/millrace/core/feel"
@@ -57,15 +58,24 @@ var (
 	errAnswers = errors.New("the oracle answers other cases than it was asked")
 )
 
-// CaseOf evaluates an expression over the scope.
-func CaseOf(text string) (Case, error) {
+// parsedScope is what every expression is evaluated over, which none changes.
+var parsedScope = sync.OnceValues(func() (*feel.Context, error) {
 	v, err := feel.ParseJSON([]byte(Scope))
 	if err != nil {
-		return Case{}, fmt.Errorf("read scope: %w", err)
+		return nil, fmt.Errorf("read scope: %w", err)
 	}
 	scope, ok := v.(*feel.Context)
 	if !ok {
-		return Case{}, errScope
+		return nil, errScope
+	}
+	return scope, nil
+})
+
+// CaseOf evaluates an expression over the scope.
+func CaseOf(text string) (Case, error) {
+	scope, err := parsedScope()
+	if err != nil {
+		return Case{}, err
 	}
 	e, err := feel.Parse(text)
 	if err != nil {
