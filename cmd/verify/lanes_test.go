@@ -129,7 +129,8 @@ func TestFirstDivergingStepIsNamed(t *testing.T) {
 	}
 }
 
-// Records of a filtered run neither replace those of a complete one nor pass for them.
+// Records of a filtered run neither replace those of a complete one nor pass for them. One finding stays:
+// the fixture's mutant of code that is gone.
 func TestAuditUsesCompleteRunsOnly(t *testing.T) {
 	s, _ := fixture(t)
 	for _, filter := range []string{"Z1", ""} {
@@ -139,7 +140,7 @@ func TestAuditUsesCompleteRunsOnly(t *testing.T) {
 			}
 		}
 		findings, err := s.audit(false)
-		if err != nil || (filter == "") != (len(findings) == 0) {
+		if err != nil || (filter == "") != (len(findings) == 1) {
 			t.Errorf("after filter %q: %d findings %v, %v", filter, len(findings), findings, err)
 		}
 	}

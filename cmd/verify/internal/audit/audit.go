@@ -7,15 +7,17 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/millrace-dev/millrace/cmd/verify/internal/catalog"
+	"github.com/millrace-dev/millrace/internal/mutant"
 	"github.com/millrace-dev/millrace/sim/inventory"
 )
 
 // Static returns what is wrong without running anything: faulty declarations, registered checks that no
-// test names, test functions of a lane that run no registered check.
+// test names, test functions of a lane that run no registered check, mutants of code that has moved on.
 func Static(c *catalog.Catalog) []catalog.Fault {
 	findings := slices.Clone(c.Faults)
 	if len(c.Owners) == 0 {
@@ -38,7 +40,22 @@ func Static(c *catalog.Catalog) []catalog.Fault {
 			})
 		}
 	}
+	for _, m := range c.Mutants() {
+		if err := applies(c.Root, m); err != nil {
+			findings = append(findings, catalog.Fault{At: catalog.Position{File: m.File(), Line: 1}, Message: err.Error()})
+		}
+	}
 	return sorted(findings)
+}
+
+// applies says why a mutant cannot be tried. Only some of them are when everything else gates.
+func applies(root string, m catalog.Mutant) error {
+	patch, err := mutant.Read(filepath.Join(root, filepath.FromSlash(m.File())))
+	if err != nil {
+		return err
+	}
+	_, err = patch.Apply(filepath.Join(root, filepath.FromSlash(m.Dir)))
+	return err
 }
 
 // Records returns what is wrong with a complete run of some lanes: registered checks without a record,

@@ -1,6 +1,9 @@
 package audit
 
 import (
+	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -101,6 +104,21 @@ func TestStaticFindsWhatNobodyRegisteredOrRuns(t *testing.T) {
 		if !strings.Contains(found, want) {
 			t.Errorf("findings %q, want %q", found, want)
 		}
+	}
+	c = sample()
+	c.Root = t.TempDir()
+	c.Owners[0].Mutants = []catalog.Mutant{{Owner: "A1", Name: "moved", Dir: "core/a"}, {Owner: "A1", Name: "fits", Dir: "core/a"}}
+	for name, text := range map[string]string{
+		"a.go": "package a\n\nvar x = 1\n", "testdata/mutants/A1.moved.mutant": "file: a.go\n-- replace --\nvar y = 1\n-- with --\nvar y = 2\n",
+		"testdata/mutants/A1.fits.mutant": "file: a.go\n-- replace --\nvar x = 1\n-- with --\nvar x = 2\n",
+	} {
+		path := filepath.Join(c.Root, "core", "a", filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if f := Static(c); len(f) != 1 || f[0].At.File != "core/a/testdata/mutants/A1.moved.mutant" || !strings.Contains(f[0].Message, "does not apply exactly once") {
+		t.Errorf("findings %v, want the mutant whose code has moved on", f)
 	}
 	if empty := Static(&catalog.Catalog{}); len(empty) != 1 {
 		t.Errorf("a tree without owners: %v", empty)
