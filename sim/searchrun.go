@@ -2,6 +2,8 @@ package sim
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -82,6 +84,7 @@ func searchAll(id, name string, bound int, body func(*World), o *options) Result
 		r.run(w)
 	}
 	r.result.Distinct, r.result.Points, r.result.Elapsed = len(r.seen), w.points, time.Since(started)
+	r.result.traces = slices.Collect(maps.Keys(r.seen)) //order:a set
 	return r.result
 }
 
@@ -99,8 +102,15 @@ func (r *searching) deeper(most int) bool {
 	}
 	r.bounded.bound++
 	r.bounded.cut, r.more = false, true
-	r.result.Executions, r.result.Pruned, r.result.Complete = 0, 0, false
+	r.result.Complete = false
+	r.restart()
 	return true
+}
+
+// restart counts from zero again: what follows shows all that was shown before.
+func (r *searching) restart() {
+	r.result.Executions, r.result.Pruned = 0, 0
+	clear(r.seen)
 }
 
 // astray reports whether the search went another way than it had planned: what it left out is unknown then.
@@ -143,7 +153,7 @@ func (r *searching) end(w *World) {
 	case r.s.advance(w):
 	case r.rounds > 1:
 		r.rounds--
-		r.result.Executions, r.result.Pruned = 0, 0
+		r.restart()
 	case r.astray():
 		r.result.Bound, r.more = "plans that could not be followed, a fault of "+optimalName, false
 	default:
