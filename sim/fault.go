@@ -26,13 +26,12 @@ type faulty struct {
 func (w *World) Fault(place string, kinds ...string) int {
 	f := &w.faults
 	if f.stopped || f.drawn >= w.opts.faults {
+		w.touchFaults(modeRead)
 		return 0
 	}
 	f.draws = append(f.draws, len(w.data))
 	v := w.draw(uint64(len(kinds)) + 1)
-	if w.footprints {
-		w.foot = w.foot.add(footFault<<2 | modeWrite) // the budget is shared
-	}
+	w.touchFaults(modeWrite)
 	w.hash = mix(w.hash, uint64(sched.OpChoose)<<56|uint64(uint32(w.current.id)), v)
 	if v == 0 {
 		return 0
@@ -40,6 +39,13 @@ func (w *World) Fault(place string, kinds ...string) int {
 	f.drawn++
 	w.took(place + " " + kinds[v-1])
 	return int(v)
+}
+
+// touchFaults notes that a step depends on the account of faults, or changes it: whether a fault may be drawn is the same for all tasks.
+func (w *World) touchFaults(mode uint32) {
+	if w.footprints && w.opts.faults > 0 {
+		w.foot = w.foot.add(footFault<<2 | mode)
+	}
 }
 
 // took counts a fault and notes it in the trace.
@@ -51,6 +57,7 @@ func (w *World) took(what string) {
 // StopFaults ends the faults of this execution: from here on progress may be demanded.
 func (w *World) StopFaults() {
 	w.faults.stopped = true
+	w.touchFaults(modeWrite)
 	w.note("faults stop")
 }
 
@@ -73,7 +80,7 @@ func (n *Node) Resume() {
 	if n.step("resume") && n.paused {
 		n.paused = false
 		for _, t := range n.w.tasks {
-			if t.held {
+			if t.held && t.node == n {
 				n.w.unhold(t)
 			}
 		}

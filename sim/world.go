@@ -185,6 +185,9 @@ func (w *World) start(name string, f func(), n *Node) {
 		b.Outcome(h, sched.OpWGAdd, ^uint64(0))
 	}, true)
 	t.node, t.counted = n, true
+	if n != nil && n.paused {
+		w.hold(t)
+	}
 }
 
 // Join waits until every task started with Go so far has ended. Only the body calls it.
