@@ -16,7 +16,7 @@ const defaultFaults = 3
 type faulty struct {
 	taken   []string // "place kind", in order; also what the check does to nodes
 	drawn   int      // of them, by Fault
-	draws   []int    // which entries of World.data drew a fault or none
+	after   []int    // for each that a drawn value decided: its place in World.data
 	stopped bool
 }
 
@@ -29,7 +29,6 @@ func (w *World) Fault(place string, kinds ...string) int {
 		w.touchFaults(modeRead)
 		return 0
 	}
-	f.draws = append(f.draws, len(w.data))
 	v := w.draw(uint64(len(kinds)) + 1)
 	w.touchFaults(modeWrite)
 	w.hash = mix(w.hash, uint64(sched.OpChoose)<<56|uint64(uint32(w.current.id)), v)
@@ -52,6 +51,9 @@ func (w *World) touchFaults(mode uint32) {
 func (w *World) took(what string) {
 	w.faults.taken = append(w.faults.taken, what)
 	w.note("fault: " + what)
+	if n := len(w.data) - 1; n >= 0 && w.schedule[len(w.schedule)-1] == dataChoice {
+		w.faults.after = append(w.faults.after, n)
+	}
 }
 
 // StopFaults ends the faults of this execution: from here on progress may be demanded.

@@ -37,6 +37,7 @@ type Failure struct {
 	Execution         int
 	Choices           Choices
 	Hash              uint64
+	Faults            []string // taken, by place and kind, in order
 	trace             []event
 	original          *Failure // before it was shrunk
 }
@@ -228,6 +229,7 @@ func (w *World) failure(name string, seed uint64, i int) *Failure {
 		Kind: w.verdict.kind, ID: w.verdict.id, Message: w.verdict.message, Step: w.verdict.step,
 		Strategy: name, Seed: seed, Execution: i, Hash: w.hash,
 		Choices: Choices{append([]int32(nil), w.schedule...), append([]uint64(nil), w.data...)},
+		Faults:  slices.Clone(w.faults.taken),
 		trace:   append([]event(nil), w.trace...),
 	}
 }

@@ -24,10 +24,10 @@ const maxPreemptions = 99
 
 // searchNamed returns the bound on preemptions of a search's name.
 func searchNamed(name string) (bound int, ok bool) {
-	if name == optimalName {
-		return unlimited, true
-	}
 	number, ok := strings.CutPrefix(name, searchName)
+	if !ok {
+		number, ok = strings.CutPrefix(name, optimalName)
+	}
 	if !ok || number == "" {
 		return unlimited, ok
 	}
@@ -55,7 +55,7 @@ type explorer interface {
 // searching is a search in progress.
 type searching struct {
 	s       explorer
-	bounded *search // the same, when preemptions are bounded
+	bounded *preemptionBound // its own
 	opts    *options
 	result  Result
 	seen    map[uint64]struct{}
@@ -71,16 +71,17 @@ func searchAll(id, name string, bound int, body func(*World), o *options) Result
 	guard := watch(w)
 	defer guard.end()
 	defer w.drain()
-	r := &searching{s: &search{}, opts: o, more: true, rounds: max(o.rounds, 1), seen: map[uint64]struct{}{}}
+	r := &searching{opts: o, more: true, rounds: max(o.rounds, 1), seen: map[uint64]struct{}{}}
 	r.result.Strategy = name
-	switch {
-	case name == optimalName:
-		r.s = &dpor{}
-	case bound != unlimited:
-		r.bounded = &search{plain: true, bounded: true}
-		r.s = r.bounded
+	limit := preemptionBound{bounded: bound != unlimited}
+	if strings.HasPrefix(name, optimalName) {
+		s := &dpor{preemptionBound: limit}
+		r.s, r.bounded = s, &s.preemptionBound
+	} else {
+		s := &search{plain: limit.bounded, preemptionBound: limit}
+		r.s, r.bounded = s, &s.preemptionBound
 	}
-	for r.run(w); r.bounded != nil && r.deeper(bound); {
+	for r.run(w); r.bounded.bounded && r.deeper(bound); {
 		r.run(w)
 	}
 	r.result.Distinct, r.result.Points, r.result.Elapsed = len(r.seen), w.points, time.Since(started)
@@ -140,7 +141,7 @@ func (r *searching) end(w *World) {
 	} else {
 		r.result.Executions++
 		r.seen[w.hash] = struct{}{}
-		if len(r.result.Hashes) < r.opts.hashes && r.bounded == nil { // bounds start over: no index names one execution
+		if len(r.result.Hashes) < r.opts.hashes && !r.bounded.bounded { // bounds start over: no index names one execution
 			r.result.Hashes = append(r.result.Hashes, w.hash)
 		}
 	}
