@@ -3,6 +3,7 @@ package deadlock
 import (
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -30,7 +31,7 @@ type World interface {
 
 // Run is one execution on real goroutines.
 type Run struct {
-	m      *monitor
+	m      *Monitor
 	s      sched.Scheduler
 	scope  *sched.Scope
 	tasks  *sched.Scope
@@ -45,7 +46,7 @@ func (r *Run) Scheduler() sched.Scheduler { return r.s }
 // Scope returns the root scope. It ends when the body and every task started with Go have ended.
 func (r *Run) Scope() *sched.Scope { return r.scope }
 
-// Own does nothing: see monitor.Own.
+// Own does nothing: see [Monitor.Own].
 func (r *Run) Own(any) {}
 
 // Go starts a task of the check.
@@ -75,7 +76,7 @@ func (r *Run) NoError(err error) {
 }
 
 // fail ends the execution from within.
-func (m *monitor) fail(v inventory.Verdict) {
+func (m *Monitor) fail(v inventory.Verdict) {
 	t := m.enter()
 	m.find(v, true)
 	m.leave(t)
@@ -98,14 +99,19 @@ type Option func(*workload)
 // Runs sets the number of executions.
 func Runs(n int) Option { return func(o *workload) { o.runs = n } }
 
+// Second lets go-deadlock's locks stand in for mutexes in every execution; by default they do in every second one.
+func Second() Option { return func(o *workload) { o.second = true } }
+
 // Patience sets how long an execution may take that neither ends nor is found to be dead. It decides nothing but that it failed.
 func Patience(d time.Duration) Option { return func(o *workload) { o.patience = d } }
 
+// only leaves the verdict to go-deadlock alone.
+func only() Option { return func(o *workload) { o.second, o.only = true, true } }
+
 type workload struct {
-	runs     int
-	second   bool // go-deadlock's locks stand in for mutexes: so they do in every second execution
-	only     bool // the verdict is go-deadlock's alone
-	patience time.Duration
+	runs         int
+	second, only bool
+	patience     time.Duration
 }
 
 // Bounds of a workload.
@@ -132,19 +138,19 @@ func Workload(body func(w *Run), opts ...Option) func(t *testing.T) int {
 	o := newWorkload(opts)
 	return func(t *testing.T) int {
 		t.Helper()
-		first, err := inventory.Seed()
+		first, err := firstSeed(os.Getenv(inventory.ModelVar))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i := range o.runs {
 			seed := first + uint64(i) //nolint:gosec // not negative
 			one := o
-			one.second = i%2 == 1
+			one.second = o.second || i%2 == 1
 			findings := one.execute(seed, body)
 			if len(findings) == 0 {
 				continue
 			}
-			inventory.Observe(t, findings[0])
+			inventory.Observe(t, findings[0].Verdict)
 			for _, f := range findings {
 				t.Errorf("%v: %s", f, f.Message)
 			}
@@ -155,9 +161,26 @@ func Workload(body func(w *Run), opts ...Option) func(t *testing.T) int {
 	}
 }
 
-// execute runs body once and returns what was found.
-func (o workload) execute(seed uint64, body func(*Run)) []inventory.Verdict {
-	m := newMonitor(seed)
+// firstSeed reads the seed from the bounds that verify hands to checks.
+func firstSeed(bounds string) (seed uint64, err error) {
+	seed = 1
+	for _, word := range strings.Fields(bounds) {
+		if value, ok := strings.CutPrefix(word, "seed="); ok {
+			if _, err := fmt.Sscanf(value, "%d", &seed); err != nil {
+				return 0, fmt.Errorf("read seed of workload %q: %w", word, err)
+			}
+		}
+	}
+	return seed, nil
+}
+
+// Execute runs body once and returns what was found.
+func Execute(seed uint64, body func(w *Run), opts ...Option) []Finding {
+	return newWorkload(opts).execute(seed, body)
+}
+
+func (o workload) execute(seed uint64, body func(*Run)) []Finding {
+	m := NewMonitor(seed)
 	m.second, m.silent = o.second, o.only
 	s := m.Scheduler()
 	r := &Run{m: m, s: s, scope: s.NewScope("world"), tasks: s.NewScope("tasks of the check")}
@@ -181,11 +204,11 @@ func (o workload) execute(seed uint64, body func(*Run)) []inventory.Verdict {
 			m.part(r)
 		}
 	}
-	return slices.Concat(m.found(), heard.take(m))
+	return slices.Concat(m.Findings(), heard.take(m))
 }
 
 // heard fires when go-deadlock has spoken, where its word alone counts.
-func (m *monitor) heard() <-chan struct{} {
+func (m *Monitor) heard() <-chan struct{} {
 	if m.silent {
 		return m.opined
 	}
@@ -193,7 +216,7 @@ func (m *monitor) heard() <-chan struct{} {
 }
 
 // notOver is the verdict of a run that goes on and on.
-func (m *monitor) notOver(patience time.Duration) {
+func (m *Monitor) notOver(patience time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var text []string
@@ -210,7 +233,7 @@ func (m *monitor) notOver(patience time.Duration) {
 }
 
 // part lets the tasks of a dead program end, as far as they can: who waits on a real lock or channel cannot be reached.
-func (m *monitor) part(r *Run) {
+func (m *Monitor) part(r *Run) {
 	r.scope.Cancel(errDead)
 	for end := time.Now().Add(parting); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		m.mu.Lock()

@@ -25,6 +25,7 @@ type transaction struct {
 	spawn            *store.Claim // of one that does not
 	inbox            bool         // the step takes a delivery in
 	message          Message      // of a spawn
+	answer           []byte       // of an instance that ends: its variables as JSON
 }
 
 // aliasRounds bounds how often a step is committed again after its correlation keys were refused. Each round takes the
@@ -143,9 +144,10 @@ func (e *Engine) storeStep(l *laneState, t *transaction) (*store.Step, error) {
 	}
 	st.Rows = append(st.Rows, journal...)
 	if st.Status = statusOf(t.result.Snapshot.Status); st.Status.Terminal() {
-		if st.Result, err = feel.AppendJSON(nil, t.result.Snapshot.Variables.Context); err != nil {
+		if t.answer, err = feel.AppendJSON(nil, t.result.Snapshot.Variables.Context); err != nil {
 			return nil, fmt.Errorf("%w: %w", store.ErrInvalid, err)
 		}
+		st.Result = t.answer
 	}
 	if t.inbox {
 		st.Inbox = t.q.receipt(e.s.Now())
@@ -255,12 +257,7 @@ func (e *Engine) committed(t *transaction) (settle.End, bool) {
 	if !status.Terminal() {
 		return settle.End{}, false
 	}
-	result, err := feel.AppendJSON(nil, t.result.Snapshot.Variables.Context)
-	if err != nil {
-		// It was written as this step's result a moment ago.
-		panic(fmt.Sprintf("engine: result of instance %s: %v", t.instance, err))
-	}
-	end := settle.End{Status: status, Result: result}
+	end := settle.End{Status: status, Result: t.answer}
 	e.settlement.Ended(t.instance, end)
 	return end, true
 }
@@ -270,10 +267,10 @@ func (e *Engine) committed(t *transaction) (settle.End, bool) {
 func (e *Engine) lookForKept(r *flow.Result) {
 	for _, w := range r.Open {
 		if w.Flow != "" && w.Message != "" {
-			e.box.Look(kept{Flow: w.Flow, Message: w.Message, Key: w.Key}.slot())
+			e.box.LookFor(kept{Flow: w.Flow, Message: w.Message, Key: w.Key}.slot)
 		}
 	}
 	if s := r.Snapshot; s.KeyWait != 0 && s.Status != flow.Running {
-		e.box.Look(kept{Flow: s.Flow, Key: s.Key}.slot())
+		e.box.LookFor(kept{Flow: s.Flow, Key: s.Key}.slot)
 	}
 }

@@ -207,3 +207,43 @@ func TestSimL2SlowLaneDelaysItsOwnInstancesOnly(t *testing.T) {
 		e.Close()
 	}, sim.Steps(40_000))
 }
+
+// The owner lane of two instances is inside a slow commit of one. A message for the other is run where it arrives. A message for the
+// slow one finds its claim taken, and waits its turn on that lane: it has two attempts, and needs the second because its wait moves.
+func TestSimL2BusyOwnerIsNotWaitedFor(t *testing.T) {
+	flows := definitions(t, "sum.bpmn")
+	sim.Check(t, "L2/busy-owner-is-not-waited-for", func(w *sim.World) {
+		x := newOutside(w, flows, memory.Options{})
+		const lanes = 2
+		slow := message("open", "open-slow", "", text("account", "slow"), integer("wanted", 2))
+		id := openedBy(slow)
+		name := "quick"
+		quick, other := account(name)
+		for i := 0; lane.Hash(string(other))%lanes != lane.Hash(string(id))%lanes; i++ {
+			name = fmt.Sprintf("quick %d", i)
+			quick, other = account(name)
+		}
+		st := newGated(w, x.st, adding(id))
+		e := x.over(st, engine.Options{Lanes: lanes, Attempts: 2})
+		x.deliver(e, slow)
+		x.deliver(e, quick)
+		answered := 0
+		add := func(id, key string) {
+			w.Go("transport of "+id, func() {
+				x.deliver(e, message("add", id, key, integer("amount", 1)))
+				answered++
+			})
+			w.NoError(w.Scheduler().Sleep(w.Scope(), "meanwhile", time.Minute))
+		}
+		add("slow 1", "slow")
+		add("quick 1", name)
+		w.Require(answered == 1, "L2.stays", "%d of two deliveries were answered while the lane of both was inside the commit of one", answered)
+		add("slow 2", "slow")
+		w.Require(answered == 1, "L2.turn", "%d of three deliveries were answered", answered)
+		st.open.Set(true)
+		w.Join()
+		e.Close()
+		w.Require(x.durable(id).Status == store.Completed && x.durable(other).Status == store.Completed, "L2.ends",
+			"%v and %v", x.durable(id).Status, x.durable(other).Status)
+	}, sim.Steps(40_000))
+}

@@ -62,10 +62,32 @@ func (e *Engine) arrive(l *laneState, q *request) laneStep {
 		return e.unmatched(l, q, message)
 	case err != nil:
 		return at(failed(fmt.Errorf("%w: %w", ErrStore, err)))
-	case e.router.Owner(string(target.Instance)) != l.id:
-		return laneStep{Answer: laneAnswer{Hop: &lane.Hop[*request]{Instance: string(target.Instance), Request: q}}}
+	case e.router.Owner(string(target.Instance)) == l.id:
+		return e.resume(l, q)
+	case e.router.Busy(string(target.Instance)):
+		return e.stay(l, q)
 	}
-	return e.resume(l, q)
+	return hop(q, target)
+}
+
+// hop asks the caller to bring a resolved delivery to the owner lane of its instance.
+func hop(q *request, target correlate.Target) laneStep {
+	return laneStep{Answer: laneAnswer{Hop: &lane.Hop[*request]{Instance: string(target.Instance), Request: q}}}
+}
+
+// stay resumes an instance of another lane where the delivery arrived, because that lane is at work: routing is affinity, and who has
+// the claim may advance the instance. When somebody has it, most likely that very lane, the delivery hops and waits its turn there
+// instead of bouncing.
+func (e *Engine) stay(l *laneState, q *request) laneStep {
+	out, err := e.enter(l, q)
+	switch {
+	case errors.Is(err, claim.ErrClaimed):
+		_, target := q.attempt.Receive()
+		return hop(q, target)
+	case err != nil:
+		return at(bounce(err))
+	}
+	return out
 }
 
 // nameFault returns what is wrong with a name that the store is to keep, or "".
@@ -83,18 +105,27 @@ func rejected(reason string) reply {
 	return reply{Reply: Reply{Outcome: Rejected, Reason: reason}}
 }
 
-// resume is all that the owner lane does of a delivery: claim, load, guards, pin, step.
+// resume is all that the lane which runs the step does of a delivery: claim, load, guards, pin, step.
 func (e *Engine) resume(l *laneState, q *request) laneStep {
-	message, target := q.attempt.Receive()
-	q.attempt.Enter(lane.Claimed)
-	entered, err := e.correlator.Enter(e.work, l.claims, target)
+	out, err := e.enter(l, q)
 	if err != nil {
 		return at(bounce(err))
 	}
+	return out
+}
+
+// enter is resume, with the error of an instance that could not be entered: the delivery is as it was.
+func (e *Engine) enter(l *laneState, q *request) (laneStep, error) {
+	message, target := q.attempt.Receive()
+	entered, err := e.correlator.Enter(e.work, l.claims, target)
+	if err != nil {
+		return laneStep{}, err
+	}
+	q.attempt.Enter(lane.Claimed)
 	q.attempt.Enter(lane.Loaded)
 	q.attempt.Enter(lane.Guarded)
 	return e.advance(l, q, entered.Hold, entered.Instance,
-		flow.Input{Kind: flow.Message, Wait: entered.Wait.Generation, Payload: message.Variables})
+		flow.Input{Kind: flow.Message, Wait: entered.Wait.Generation, Payload: message.Variables}), nil
 }
 
 // input runs a request that names its instance.

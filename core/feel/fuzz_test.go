@@ -4,8 +4,10 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // FuzzParse: no text makes Parse or Evaluate crash or run long; what parses prints canonically, and the
@@ -58,11 +60,15 @@ func FuzzParse(f *testing.F) {
 
 // FuzzJSON: no document crashes the reader; what it reads is written and read back as an equal value.
 func FuzzJSON(f *testing.F) {
-	for _, seed := range [...]string{`{"a":[1,2.50,"x",null,true]}`, `1e400`, `[[[]]]`, `"\ud800"`, `{"a":1,"a":2}`} {
+	for _, seed := range [...]string{`{"a":[1,2.50,"x",null,true]}`, `1e400`, `[[[]]]`, `"\ud800"`, `{"a":1,"a":2}`, ` [ {"a" : -0.5e+7 } , "\n" ] `} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		v, err := ParseJSON(data)
+		slowly, errSlowly := parseJSON(data)
+		if utf8.Valid(data) && ((err == nil) != (errSlowly == nil) || !reflect.DeepEqual(v, slowly)) {
+			t.Fatalf("%q is read as %v (%v), by encoding/json as %v (%v)", data, v, err, slowly, errSlowly)
+		}
 		if err != nil {
 			return
 		}

@@ -10,7 +10,8 @@ import (
 	"reflect"
 	"slices"
 	"time"
-	"unicode/utf8"
+
+	"github.com/millrace-dev/millrace/core/scan"
 )
 
 // MaxJSONDepth bounds the nesting of values that come from, or go to, JSON and Go.
@@ -23,9 +24,20 @@ var ErrConvert = errors.New("FEEL conversion")
 // contexts in the order of the document. Of a key that stands twice the last value counts. Numbers are
 // rounded to 34 digits.
 func ParseJSON(data []byte) (Value, error) {
-	if !utf8.Valid(data) {
+	d, valid := scan.New(data)
+	if !valid {
 		return nil, fmt.Errorf("%w: read JSON: the text is not valid UTF-8", ErrConvert)
 	}
+	if v, ok := ScanJSON(d); ok {
+		if d.Blank(); d.Ended() {
+			return v, nil
+		}
+	}
+	return parseJSON(data)
+}
+
+// parseJSON is ParseJSON for what ScanJSON does not know: it has the reasons.
+func parseJSON(data []byte) (Value, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
 	v, err := decodeJSON(d, MaxJSONDepth)
@@ -136,9 +148,9 @@ func appendJSON(data []byte, v Value, most, depth int) ([]byte, error) {
 	case *Range, *Function:
 		return nil, fmt.Errorf("a %s has no JSON", v.Kind())
 	case String:
-		return appendText(data, string(v))
+		return scan.AppendText(data, string(v)), nil
 	}
-	return appendText(data, v.String())
+	return scan.AppendText(data, v.String()), nil
 }
 
 func appendObject(data []byte, c *Context, most, depth int) ([]byte, error) {
@@ -148,20 +160,12 @@ func appendObject(data []byte, c *Context, most, depth int) ([]byte, error) {
 		if i > 0 {
 			data = append(data, ',')
 		}
-		if data, err = appendText(data, entry.Key); err != nil {
-			return nil, err
-		}
-		data = append(data, ':')
+		data = append(scan.AppendText(data, entry.Key), ':')
 		if data, err = appendJSON(data, entry.Value, most, depth-1); err != nil {
 			return nil, err
 		}
 	}
 	return append(data, '}'), nil
-}
-
-func appendText(data []byte, s string) ([]byte, error) {
-	text, err := json.Marshal(s)
-	return append(data, text...), err
 }
 
 // FromGo converts a Go value: nil, booleans, integers, floats, json.Number, strings, time.Time,

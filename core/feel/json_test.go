@@ -3,9 +3,12 @@ package feel
 import (
 	"encoding/json"
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/millrace-dev/millrace/core/scan"
 )
 
 func TestJSONRoundTrip(t *testing.T) {
@@ -17,6 +20,10 @@ func TestJSONRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Errorf("read %s: %v", text, err)
 			continue
+		}
+		d, _ := scan.New([]byte(text))
+		if fast, ok := ScanJSON(d); !ok || !d.Ended() || !reflect.DeepEqual(fast, v) {
+			t.Errorf("scanned %s is %v, %v", text, fast, ok)
 		}
 		if out, err := AppendJSON(nil, v); err != nil || string(out) != text {
 			t.Errorf("%s comes back as %s, %v", text, out, err)

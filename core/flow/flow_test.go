@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -129,15 +130,26 @@ func FuzzDecode(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(data)
+	if data, err = full().Encode(); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(data)
 	f.Add([]byte(`{"version":1}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		s, err := flow.Decode(data)
+		slowly, errSlowly := flow.DecodeSlowly(data)
+		if (err == nil) != (errSlowly == nil) || !reflect.DeepEqual(s, slowly) {
+			t.Fatalf("%s is read as %+v (%v), by encoding/json as %+v (%v)", data, s, err, slowly, errSlowly)
+		}
 		if err != nil {
 			return
 		}
 		first, err := s.Encode()
 		if err != nil {
 			return // numbers and texts that JSON reads and cannot write
+		}
+		if want, err := s.EncodeSlowly(); err != nil || !bytes.Equal(first, want) {
+			t.Fatalf("wrote %s, encoding/json %s (%v)", first, want, err)
 		}
 		again, err := flow.Decode(first)
 		if err != nil {

@@ -176,7 +176,7 @@ type document struct {
 // Encode returns the snapshot as a document: JSON with a version first, fields in a fixed order, variables in theirs.
 // Equal snapshots give equal bytes.
 func (s *Snapshot) Encode() ([]byte, error) {
-	data, err := json.Marshal(document{version, *s})
+	data, err := s.append(make([]byte, 0, 512))
 	if err != nil {
 		return nil, fmt.Errorf("%w: write: %w", ErrSnapshot, err)
 	}
@@ -185,6 +185,14 @@ func (s *Snapshot) Encode() ([]byte, error) {
 
 // Decode reads a document that Encode wrote.
 func Decode(data []byte) (*Snapshot, error) {
+	if s, ok := scanSnapshot(data); ok {
+		return s, nil
+	}
+	return decode(data)
+}
+
+// decode is Decode of any document, those of a form that is not written any more among them.
+func decode(data []byte) (*Snapshot, error) {
 	var d document
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.DisallowUnknownFields()

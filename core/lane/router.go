@@ -55,6 +55,7 @@ func (o Options) withDefaults() Options {
 // It owns the lanes, the choice of the lane where a delivery arrives, and the rule that a request changes lanes at
 // most once. An arrival takes the lane with the least load, the first such from a place that goes round: so it waits behind a slow
 // commit only when every lane that it looked at is as busy, and a spawn, which stays where it arrives, fills lanes that hashing left idle. It decides affinity only; exclusiveness is the claim's.
+// So a resolved delivery need not hop to an owner lane that is at work (Busy): the arrival lane may run it, if it gets the claim.
 //
 //	Deliver: caller ──arrival lane (least load)──▶ answer
 //	                                    └─Hop─▶ caller ──owner lane (hash)──▶ answer
@@ -70,7 +71,7 @@ func (o Options) withDefaults() Options {
 //	               two lanes that each wait for room in the other's queue would wait for ever.
 //	Linearization  the lane's (see Lane).
 //	Waits          in the caller's task only: for room in a full queue and for the reply, until its scope ends.
-//	Hot path       one read-modify-write and at most looks loads an arrival, one hash of the id a hop.
+//	Hot path       one read-modify-write and at most looks loads an arrival, one hash of the id and one load a resolved delivery.
 //
 // Spec tla/lane/Lane.tla · Model models/router.go · Checks TestSimL2*, TestExhaustL2*, TestModelL2*, TestTraceL2* · Mutants L2.*
 type Router[Q, R any] struct {
@@ -121,6 +122,10 @@ func (r *Router[Q, R]) Queued(id int) int { return r.lanes[id].queue.Len() }
 func (r *Router[Q, R]) Owner(instance string) int {
 	return int(Hash(instance) % uint64(len(r.lanes)))
 }
+
+// Busy reports whether the owner lane of an instance has requests without an answer. It is a hint: what it says may be old, which
+// costs a hop or a wait.
+func (r *Router[Q, R]) Busy(instance string) bool { return r.lanes[r.Owner(instance)].load.Load() > 0 }
 
 // Hash is the 64-bit FNV-1a hash of id: stable over processes and releases.
 func Hash(id string) uint64 {

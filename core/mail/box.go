@@ -159,6 +159,13 @@ func (b *Box) Look(slot string) {
 	b.marks.TrySend(slot) // full again: what is in there wakes the box as well
 }
 
+// LookFor is Look for a slot whose name has to be made, which is spared while nothing is kept.
+func (b *Box) LookFor(slot func() string) {
+	if b.some.Load() {
+		b.Look(slot())
+	}
+}
+
 // LookAll marks every slot: another replica kept a message. It never waits.
 func (b *Box) LookAll() {
 	b.some.Store(true)

@@ -110,14 +110,12 @@ type SCTSum struct {
 	Any, Half, All int
 }
 
-// SumSCT adds up the rows of each strategy that has any: ours, or the published ones.
+// SumSCT adds up the rows of each strategy: ours, or the published ones.
 func SumSCT(rows []SCTRow, ours bool) []SCTSum {
 	var sums []SCTSum
 	for _, strategy := range SCTStrategies() {
 		s := SCTSum{Strategy: strategy}
-		ran := false
 		for _, r := range rows {
-			ran = ran || r.Strategy == strategy
 			found, of := r.Found, r.Trials
 			if !ours {
 				found, of = r.PublishedFound, 20
@@ -128,9 +126,7 @@ func SumSCT(rows []SCTRow, ours bool) []SCTSum {
 				s.All += bit(found == of)
 			}
 		}
-		if ran {
-			sums = append(sums, s)
-		}
+		sums = append(sums, s)
 	}
 	return slices.Clip(sums)
 }

@@ -2,11 +2,8 @@
 package config
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 )
 
@@ -16,8 +13,6 @@ type Term struct {
 	Kind  Kind
 	Text  string
 	Elems []Term
-
-	Line, Col int
 }
 
 // Kind classifies a Term.
@@ -40,15 +35,7 @@ type Constant struct {
 	Value  *Term
 	Def    string
 	Module string
-
-	Line, Col       int // of Name
-	DefLine, DefCol int // of Def
-}
-
-// Name is a definition that a statement names, with its place.
-type Name struct {
-	Text      string
-	Line, Col int
+	Line   int
 }
 
 // Config is a configuration file.
@@ -66,15 +53,8 @@ type Config struct {
 	Postcondition       string
 	CheckDeadlock       bool
 	CheckDeadlockStated bool
-	// Names lists the definitions that statements name, in order of appearance.
-	Names []Name
 	// Words lists names and strings in order of appearance.
 	Words []string
-}
-
-// Fault is a fault of the configuration at a place in it.
-func (c *Config) Fault(line, col int, format string, args ...any) *Error {
-	return &Error{c.File, line, col, fmt.Sprintf(format, args...)}
 }
 
 // Error is a fault of a configuration with its place.
@@ -86,9 +66,6 @@ type Error struct {
 
 // Error renders file:line:column: message.
 func (e *Error) Error() string { return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Col, e.Msg) }
-
-// MaxErrors bounds the faults reported for one configuration.
-const MaxErrors = 20
 
 const (
 	maxBytes = 4 << 20
@@ -122,59 +99,25 @@ func init() {
 }
 
 type parser struct {
-	cfg    *Config
-	toks   []token
-	at     int
-	faults []error
-	seen   map[string]bool
+	cfg  *Config
+	toks []token
+	at   int
+	seen map[string]bool
 }
 
-// Parse parses the text of a configuration. The error joins one of type *Error for each fault, up to MaxErrors.
+// Parse parses the text of a configuration.
 func Parse(file, src string) (cfg *Config, err error) {
-	toks, faults := lex(file, src)
-	p := &parser{cfg: &Config{File: file, CheckDeadlock: true}, toks: toks, faults: faults, seen: map[string]bool{}}
-	for p.more() {
-		start := p.at
-		if err := p.section(); err != nil {
-			p.resume(err, start, false)
-		}
+	toks, err := lex(file, src)
+	if err != nil {
+		return nil, err
 	}
-	if len(p.faults) > 0 {
-		sortByPlace(p.faults)
-		return nil, errors.Join(p.faults...)
+	p := &parser{cfg: &Config{File: file, CheckDeadlock: true}, toks: toks, seen: map[string]bool{}}
+	for p.peek().kind != eof {
+		if err := p.section(); err != nil {
+			return nil, err
+		}
 	}
 	return p.cfg, nil
-}
-
-// more reports whether there is anything left to parse.
-func (p *parser) more() bool { return p.peek().kind != eof && len(p.faults) < MaxErrors }
-
-// atSection reports whether a statement begins here.
-func (p *parser) atSection() bool { return p.peek().kind == word && sections[p.peek().text] }
-
-// resume notes the fault of what began at start and goes on at the next statement, or among constants at the next of them.
-func (p *parser) resume(err error, start int, constants bool) {
-	p.faults = append(p.faults, err)
-	if p.at--; p.at <= start || !p.atSection() { // the statement that stood where something else was expected is read as one
-		p.at = max(p.at, start) + 1
-	}
-	for p.peek().kind != eof && !p.atSection() {
-		if next := p.toks[p.at+1].text; constants && p.peek().kind == word && (next == "=" || next == "<-") {
-			return
-		}
-		p.at++
-	}
-}
-
-// sortByPlace sorts faults of the characters among those of the statements.
-func sortByPlace(faults []error) {
-	slices.SortStableFunc(faults, func(a, b error) int {
-		var one, other *Error
-		if !errors.As(a, &one) || !errors.As(b, &other) {
-			return 0
-		}
-		return cmp.Or(cmp.Compare(one.Line, other.Line), cmp.Compare(one.Col, other.Col))
-	})
 }
 
 func (p *parser) peek() token { return p.toks[p.at] }
@@ -192,7 +135,7 @@ func (p *parser) take() token {
 }
 
 func (p *parser) fail(t token, format string, args ...any) error {
-	return p.cfg.Fault(t.line, t.col, format, args...)
+	return &Error{p.cfg.File, t.line, t.col, fmt.Sprintf(format, args...)}
 }
 
 func (p *parser) name(what string) (string, error) {
@@ -203,16 +146,10 @@ func (p *parser) name(what string) (string, error) {
 	return t.text, nil
 }
 
-// named notes a name that must be one of a definition.
-func (p *parser) named(t token) string {
-	p.cfg.Names = append(p.cfg.Names, Name{t.text, t.line, t.col})
-	return t.text
-}
-
-func (p *parser) names() []token {
-	var out []token
+func (p *parser) names() []string {
+	var out []string
 	for p.peek().kind == word && !sections[p.peek().text] {
-		out = append(out, p.take())
+		out = append(out, p.take().text)
 		if p.peek().text == "," {
 			p.at++
 		}
@@ -234,18 +171,16 @@ func (p *parser) section() error {
 	}
 	switch {
 	case single[t.text] != nil:
-		at := p.peek()
-		if _, err := p.name("a name after " + t.text); err != nil {
+		n, err := p.name("a name after " + t.text)
+		if err != nil {
 			return err
 		}
 		if *single[t.text] != "" {
 			return p.fail(t, "%s is stated twice", t.text)
 		}
-		*single[t.text] = p.named(at)
+		*single[t.text] = n
 	case many[t.text] != nil:
-		for _, n := range p.names() {
-			*many[t.text] = append(*many[t.text], p.named(n))
-		}
+		*many[t.text] = append(*many[t.text], p.names()...)
 	case t.text == "CHECK_DEADLOCK":
 		v := p.take()
 		if v.text != "TRUE" && v.text != "FALSE" {
@@ -253,65 +188,55 @@ func (p *parser) section() error {
 		}
 		c.CheckDeadlock, c.CheckDeadlockStated = v.text == "TRUE", true
 	case strings.HasPrefix(t.text, "CONSTANT"):
-		p.constants()
+		return p.constants()
 	default:
 		p.names()
 	}
 	return nil
 }
 
-func (p *parser) constants() {
-	for p.more() && (p.peek().kind == word && !p.atSection() || p.peek().kind == symbol && p.peek().text != ",") {
-		start := p.at
-		k, err := p.constant()
-		if err != nil {
-			p.resume(err, start, true)
-			continue
+func (p *parser) constants() error {
+	for p.peek().kind == word && !sections[p.peek().text] || p.peek().kind == symbol && p.peek().text != "," {
+		t := p.take()
+		k := Constant{Name: t.text, Line: t.line}
+		switch op := p.take(); op.text {
+		case "=":
+			if p.peek().text == "[" && p.at+2 < len(p.toks) && p.toks[p.at+2].text == "]" {
+				p.at++
+				k.Module = p.take().text
+				p.at++
+			}
+			v, err := p.term(0)
+			if err != nil {
+				return err
+			}
+			k.Value = &v
+		case "<-":
+			if p.peek().text == "[" {
+				p.at++
+				m, err := p.name("a module name after '['")
+				if err != nil {
+					return err
+				}
+				k.Module = m
+				if e := p.take(); e.text != "]" {
+					return p.fail(e, "expected ']', found %s", e.describe())
+				}
+			}
+			d := p.take()
+			if d.kind == eof || sections[d.text] {
+				return p.fail(d, "expected a definition's name after '<-', found %s", d.describe())
+			}
+			k.Def = d.text
+		default:
+			return p.fail(op, "expected '=' or '<-' after %s, found %s", t.text, op.describe())
 		}
 		p.cfg.Constants = append(p.cfg.Constants, k)
 		if p.peek().text == "," {
 			p.at++
 		}
 	}
-}
-
-// constant parses one entry of CONSTANTS.
-func (p *parser) constant() (Constant, error) {
-	t := p.take()
-	k := Constant{Name: t.text, Line: t.line, Col: t.col}
-	switch op := p.take(); op.text {
-	case "=":
-		if p.peek().text == "[" && p.at+2 < len(p.toks) && p.toks[p.at+2].text == "]" {
-			p.at++
-			k.Module = p.take().text
-			p.at++
-		}
-		v, err := p.term(0)
-		if err != nil {
-			return k, err
-		}
-		k.Value = &v
-	case "<-":
-		if p.peek().text == "[" {
-			p.at++
-			m, err := p.name("a module name after '['")
-			if err != nil {
-				return k, err
-			}
-			k.Module = m
-			if e := p.take(); e.text != "]" {
-				return k, p.fail(e, "expected ']', found %s", e.describe())
-			}
-		}
-		d := p.take()
-		if d.kind == eof || sections[d.text] {
-			return k, p.fail(d, "expected a definition's name after '<-', found %s", d.describe())
-		}
-		k.Def, k.DefLine, k.DefCol = d.text, d.line, d.col
-	default:
-		return k, p.fail(op, "expected '=' or '<-' after %s, found %s", t.text, op.describe())
-	}
-	return k, nil
+	return nil
 }
 
 func (p *parser) term(depth int) (Term, error) {
@@ -319,16 +244,15 @@ func (p *parser) term(depth int) (Term, error) {
 	if depth > maxDepth {
 		return Term{}, p.fail(t, "value is nested deeper than %d", maxDepth)
 	}
-	plain := func(kind Kind) (Term, error) { return Term{Kind: kind, Text: t.text, Line: t.line, Col: t.col}, nil }
 	switch {
 	case t.kind == number:
-		return plain(Number)
+		return Term{Kind: Number, Text: t.text}, nil
 	case t.kind == str:
-		return plain(String)
+		return Term{Kind: String, Text: t.text}, nil
 	case t.text == "TRUE" || t.text == "FALSE":
-		return plain(Boolean)
+		return Term{Kind: Boolean, Text: t.text}, nil
 	case t.kind == word && !sections[t.text]:
-		return plain(Model)
+		return Term{Kind: Model, Text: t.text}, nil
 	case t.text == "{":
 		return p.list(Set, "}", depth)
 	case t.text == "<<":

@@ -29,13 +29,9 @@ func isWord(c byte) bool {
 	return c == '_' || c == '!' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
-// lex splits src into tokens; comments are those of TLA+. What it cannot read is left out and a fault, up to MaxErrors.
-func lex(file, src string) (out []token, faults []error) {
-	fault := func(at token, msg string) {
-		if len(faults) < MaxErrors {
-			faults = append(faults, &Error{file, at.line, at.col, msg})
-		}
-	}
+// lex splits src into tokens; comments are those of TLA+.
+func lex(file, src string) ([]token, error) {
+	var out []token
 	line, start := 1, 0
 	for i := 0; i < len(src); {
 		c := src[i]
@@ -53,8 +49,7 @@ func lex(file, src string) (out []token, faults []error) {
 		case strings.HasPrefix(src[i:], "(*"):
 			end := comment(src[i:])
 			if end < 0 {
-				fault(at, "comment opened here is never closed, expected '*)'")
-				end = len(src) - i
+				return nil, &Error{file, at.line, at.col, "comment opened here is never closed, expected '*)'"}
 			}
 			for range strings.Count(src[i:i+end], "\n") {
 				line++
@@ -78,8 +73,7 @@ func lex(file, src string) (out []token, faults []error) {
 				j++
 			}
 			if j >= len(src) || src[j] != '"' {
-				fault(at, "string is not closed on its line, expected '\"'")
-				j--
+				return nil, &Error{file, at.line, at.col, "string is not closed on its line, expected '\"'"}
 			}
 			at.kind, at.text = str, b.String()
 			out = append(out, at)
@@ -89,7 +83,7 @@ func lex(file, src string) (out []token, faults []error) {
 			out = append(out, at)
 		}
 	}
-	return append(out, token{kind: eof, line: line, col: len(src) - start + 1}), faults
+	return append(out, token{kind: eof, line: line, col: len(src) - start + 1}), nil
 }
 
 func comment(s string) int {

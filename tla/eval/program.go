@@ -143,23 +143,12 @@ func Load(path string, opt Options) (p *Program, err error) {
 		p.dirs = append([]string{filepath.Dir(path)}, opt.Dirs...)
 		m, err = syntax.ParseFile(path)
 	}
-	if err == nil {
-		err = namedAs(m, strings.TrimSuffix(filepath.Base(path), ".tla"))
-	}
 	if err != nil {
 		return nil, err
 	}
 	p.Root = m
 	p.see(m)
 	return p, nil
-}
-
-// namedAs refuses a module that is not called as what it was found under: its file, or a name that another module uses.
-func namedAs(m *syntax.Module, name string) error {
-	if m.Name == name {
-		return nil
-	}
-	return &LoadError{m.File, m.P, fmt.Sprintf("expected a module called %s, as its file, found module %s", name, m.Name)}
 }
 
 func (p *Program) see(m *syntax.Module) {
@@ -176,7 +165,7 @@ func (p *Program) Build(cfg *config.Config) (err error) {
 	}
 	p.root = p.build(p.Root, nil, p.shared, nil)
 	if cfg != nil {
-		return p.applyConfig(cfg)
+		p.applyConfig(cfg)
 	}
 	return nil
 }
@@ -217,8 +206,7 @@ func (p *Program) find(name string, from *modEnv, file string, pos syntax.Pos) (
 		return p.Root, nil
 	}
 	if src, ok := p.sources[name]; ok {
-		m, err := syntax.Parse(name, src)
-		return p.keep(name, m, err), nil
+		return p.keep(name, name, src), nil
 	}
 	nat := p.natives[name]
 	if nat == nil || nat.Yields {
@@ -226,7 +214,12 @@ func (p *Program) find(name string, from *modEnv, file string, pos syntax.Pos) (
 			path := filepath.Join(d, name+".tla")
 			if _, err := os.Stat(path); err == nil {
 				m, err := syntax.ParseFile(path)
-				return p.keep(name, m, err), nil
+				if err != nil {
+					panic(syntaxFault{err})
+				}
+				p.see(m)
+				p.parsed[name] = m
+				return m, nil
 			}
 		}
 	}
@@ -240,8 +233,7 @@ func (p *Program) find(name string, from *modEnv, file string, pos syntax.Pos) (
 	}
 	if nat.Source != "" {
 		p.inGo[name] = true
-		m, err := syntax.Parse("<"+name+">", nat.Source)
-		return p.keep(name, m, err), nat
+		return p.keep(name, "<"+name+">", nat.Source), nat
 	}
 	return nil, nat
 }
@@ -253,14 +245,16 @@ func (p *Program) beside(name string) *syntax.Module {
 		return nil
 	}
 	m, err := syntax.ParseModule(p.Root.File, string(src), name)
-	return p.keep(name, m, err)
+	if err != nil {
+		panic(syntaxFault{err})
+	}
+	p.see(m)
+	p.parsed[name] = m
+	return m
 }
 
-// keep takes in a module that was parsed.
-func (p *Program) keep(name string, m *syntax.Module, err error) *syntax.Module {
-	if err == nil {
-		err = namedAs(m, name)
-	}
+func (p *Program) keep(name, file, src string) *syntax.Module {
+	m, err := syntax.Parse(file, src)
 	if err != nil {
 		panic(syntaxFault{err})
 	}

@@ -2,7 +2,9 @@
 (* Lane loops and the router (owners L1, L2). Each lane is one loop over    *)
 (* its queue. A caller brings a delivery for an instance to the lane where  *)
 (* it arrives; that lane resolves which lane is the instance's home; when   *)
-(* it is another one, the caller itself enqueues there, once. Queues are    *)
+(* it is another one, the caller itself enqueues there, once; or, when that *)
+(* one is at work, the lane runs the delivery where it is, if it gets the   *)
+(* claim of the instance, which is not modeled: it never has to. Queues are *)
 (* bounded, and a full one pushes back on the caller. Homes may move while  *)
 (* a delivery is on its way: the receiver does not resolve again.           *)
 (*                                                                          *)
@@ -65,6 +67,12 @@ SendOn(l, to) ==
   /\ UNCHANGED <<queue, home, log, moves>>
 Resolve(l) == loop[l].at = "running" /\ Away(l) /\ SendOn(l, home[Wants[loop[l].c]])
 
+\* The home is at work, and this lane has got the claim. It may always send on instead, so that nobody relies on this.
+Stay(l) ==
+  /\ loop[l].at = "running" /\ Away(l) /\ loop[home[Wants[loop[l].c]]].at # "idle"
+  /\ loop' = [loop EXCEPT ![l].hopped = TRUE]
+  /\ UNCHANGED <<queue, caller, home, log, moves>>
+
 \* The answer is known without a transaction.
 Answer(l) ==
   /\ loop[l].at = "running" /\ ~Away(l)
@@ -98,7 +106,7 @@ Move(i, l) ==
 Work(l) == Dequeue(l) \/ Resolve(l) \/ Answer(l) \/ Begin(l) \/ Commit(l) \/ Reply(l)
 Next ==
   \/ \E c \in Callers : Hop(c) \/ \E l \in Lanes : Arrive(c, l)
-  \/ \E l \in Lanes : Work(l) \/ \E i \in Insts : Move(i, l)
+  \/ \E l \in Lanes : Work(l) \/ Stay(l) \/ \E i \in Insts : Move(i, l)
 
 Spec == Init /\ [][Next]_vars
 FairSpec ==

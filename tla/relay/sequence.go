@@ -1,8 +1,6 @@
 package relay
 
 import (
-	"slices"
-
 	"github.com/millrace-dev/millrace/core/relay"
 	"github.com/millrace-dev/millrace/tla/trace"
 	"github.com/millrace-dev/millrace/tla/value"
@@ -22,7 +20,9 @@ const pushes = 3
 // has ended or waits, and who it wakes goes on too. Of two calls that all are woken at once, which comes first is not said, so the
 // capacity is changed while one waits at most.
 func Sequences() (*trace.Plan[Call], error) {
-	spec, err := protocol.Sequences("Sequence")
+	o := protocol.Options()
+	o.Config, o.Prefix = "TraceRelay-sequences.cfg", "Sequence"
+	spec, err := trace.Load(o)
 	if err != nil {
 		return nil, err
 	}
@@ -37,13 +37,21 @@ func Sequences() (*trace.Plan[Call], error) {
 		p.add("resize", capacity, on("Resize", capacity), on("ResizeReadsWaiting", false))
 	}
 	first := newBinding(spec, nil).shown(relay.Words{Capacity: 1})
-	return p.Cover(spec, first, nil, 20_000, 16)
+	return trace.Cover(spec, first, p.calls, p.moves, nil, 20_000, 16)
 }
 
-type planner struct{ trace.Planner[Call] }
+// planner collects the calls with their moves. One call has several, of which the words of the queue allow one.
+type planner struct {
+	calls []Call
+	moves []trace.Move
+}
 
 func (p *planner) add(name string, n int, parts ...[]trace.Event) {
-	p.Add(name, Call{name, n}, slices.Concat(parts...)...)
+	m := trace.Move{Name: name}
+	for _, x := range parts {
+		m.Events = append(m.Events, x...)
+	}
+	p.calls, p.moves = append(p.calls, Call{name, n}), append(p.moves, m)
 }
 
 // on is an event, with numbers and what it finds.

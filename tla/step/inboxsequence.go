@@ -18,7 +18,9 @@ type InboxCall struct {
 // InboxSequences returns sequences of calls that together take every edge of the graph that they span in Inbox, with two lanes, two
 // deliveries, one crash of the store and two refusals. Who waits for durability goes on at the next sync or crash.
 func InboxSequences() (*trace.Plan[InboxCall], error) {
-	spec, err := inboxes.Sequences("Sequence")
+	o := inboxes.Options()
+	o.Config, o.Prefix = "TraceInbox-sequences.cfg", "Sequence"
+	spec, err := trace.Load(o)
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +41,7 @@ func InboxSequences() (*trace.Plan[InboxCall], error) {
 	}
 	shown := make(trace.State, len(spec.Vars))
 	shown[spec.Index("log")], shown[spec.Index("synced")] = value.NewTuple(nil), value.MakeInt(0)
-	return p.Cover(spec, shown, nil, 20_000, 16)
+	return trace.Cover(spec, shown, p.calls, p.moves, nil, 20_000, 16)
 }
 
 // brought is a delivery with the lane that brings it; the zero value is none.
@@ -48,13 +50,16 @@ type brought struct {
 	delivery string
 }
 
+// inboxPlanner collects the calls with their moves.
 type inboxPlanner struct {
-	trace.Planner[InboxCall]
-	spec *trace.Spec
+	spec  *trace.Spec
+	calls []InboxCall
+	moves []trace.Move
 }
 
 func (p *inboxPlanner) add(c InboxCall, events ...trace.Event) {
-	p.Add(fmt.Sprintf("%+v", c), c, events...)
+	p.calls = append(p.calls, c)
+	p.moves = append(p.moves, trace.Move{Name: fmt.Sprintf("%+v", c), Events: events})
 }
 
 // event is one of an attempt, with what else it says.

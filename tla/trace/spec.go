@@ -48,7 +48,7 @@ type Spec struct {
 
 type invariant struct {
 	name  string
-	parts eval.Parts
+	parts []*eval.Expr // its conjuncts
 }
 
 // State has a value for each variable, or nil for one that is not shown.

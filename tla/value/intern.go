@@ -63,7 +63,7 @@ func either(old, v Value) Value {
 
 func (in *Interner) known(v Value) Value {
 	for _, old := range in.m[v.Hash()] {
-		if Identical(old, v) {
+		if sameKind(old, v) && Equal(old, v) {
 			return old
 		}
 	}

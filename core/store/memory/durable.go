@@ -104,9 +104,7 @@ func (e *Engine) Crash() int {
 	if open := e.open(); open > 0 {
 		n = e.rand.IntN(open + 1)
 	}
-	if n = e.crash(n); n > 0 {
-		e.s.Emit(drawn{}, fmt.Sprintf("store crash takes %d", n))
-	}
+	n = e.crash(n)
 	e.tell("Crash")
 	return n
 }

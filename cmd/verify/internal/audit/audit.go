@@ -63,7 +63,8 @@ func applies(root string, m catalog.Mutant) error {
 func Records(c *catalog.Catalog, lanes []inventory.Lane, records []inventory.Record) []catalog.Fault {
 	var findings []catalog.Fault
 	last := Last(records)
-	for _, check := range c.InLanes(lanes...) {
+	checks := c.InLanes(lanes...)
+	for _, check := range checks {
 		rec, ran := last[check.ID]
 		if !ran {
 			findings = append(findings, catalog.Fault{
@@ -75,20 +76,12 @@ func Records(c *catalog.Catalog, lanes []inventory.Lane, records []inventory.Rec
 			findings = append(findings, catalog.Fault{At: check.At, Message: "check " + check.ID + " " + what})
 		}
 	}
-	return sorted(append(findings, Unregistered(c, lanes, records)...))
-}
-
-// Unregistered returns the records of checks that no owner registers in these lanes. Unlike what is missing, they are a
-// finding in a part of a run too.
-func Unregistered(c *catalog.Catalog, lanes []inventory.Lane, records []inventory.Record) []catalog.Fault {
-	var findings []catalog.Fault
-	last, known := Last(records), ids(c.InLanes(lanes...))
 	for _, id := range slices.Sorted(maps.Keys(last)) {
-		if !slices.Contains(known, id) {
+		if check, ok := c.Check(id); !ok || !slices.Contains(ids(checks), check.ID) {
 			findings = append(findings, unregistered(c, last[id]))
 		}
 	}
-	return findings
+	return sorted(findings)
 }
 
 // Shortfalls says in which ways a record is less than what its check promises.
