@@ -3,8 +3,6 @@ package postgres
 import (
 	"fmt"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/millrace-dev/millrace/core/sched"
 	"github.com/millrace-dev/millrace/core/store"
 )
@@ -15,12 +13,12 @@ const (
 )
 
 // readHead takes the columns of headColumns.
-func readHead(rows pgx.Rows, more ...any) (h store.Head, err error) {
+func readHead(r values, more ...any) (h store.Head, err error) {
 	var id, replica []byte
 	var lane, incarnation, epoch, since int64
 	var status int16
 	into := append([]any{&id, &replica, &lane, &incarnation, &epoch, &status, &since, &h.Result}, more...)
-	if err := rows.Scan(into...); err != nil {
+	if err := r.scan(into...); err != nil {
 		return h, err
 	}
 	h.Instance = store.InstanceID(id)
@@ -37,17 +35,19 @@ func ticketOf(h store.Head) store.Ticket {
 	return unsynced
 }
 
-const sqlHead = `select ` + headColumns + ` from instances where id = $1`
+const sqlHead = `
+select n, ` + headColumns + `
+from unnest($1::bytea[]) with ordinality as u(wanted, n) join instances on id = wanted`
 
 // Head implements [store.Claims].
 func (s *Store) Head(scope *sched.Scope, id store.InstanceID) (store.Head, store.Ticket, error) {
 	h := store.Head{Claim: store.Claim{Instance: id}}
 	err := store.ValidateName("instance", string(id))
 	if err == nil {
-		err = s.read(scope, sqlHead, func(r pgx.Rows) (err error) {
+		err = s.call(scope, &call{sql: sqlHead, shared: true, args: []any{name(id)}, each: func(r values) (err error) {
 			h, err = readHead(r)
 			return err
-		}, name(id))
+		}})
 	}
 	return h, ticketOf(h), wrap(err, "read head of", id)
 }
@@ -55,13 +55,16 @@ func (s *Store) Head(scope *sched.Scope, id store.InstanceID) (store.Head, store
 // A row that is locked is being claimed, committed or freed: it counts as claimed, so taking never waits.
 const sqlTake = `
 with free as (
-	select id from instances
-	where id = $1 and epoch = $2 and status = 2 and replica = '' and lane = 0 and incarnation = 0
-	for update skip locked)
+	select u.* from unnest($1::bytea[], $2::bigint[], $3::bytea[], $4::bigint[], $5::bigint[])
+		with ordinality as u(wanted, seen, replica, lane, incarnation, n)
+	join instances i on i.id = u.wanted
+	where i.epoch = u.seen and i.status = 2 and i.replica = '' and i.lane = 0 and i.incarnation = 0
+	for update of i skip locked)
 update instances i
-set replica = $3, lane = $4, incarnation = $5, epoch = i.epoch + 1, since = (extract(epoch from clock_timestamp()) * 1000000)::bigint * 1000
-from free where i.id = free.id
-returning i.epoch`
+set replica = free.replica, lane = free.lane, incarnation = free.incarnation, epoch = i.epoch + 1,
+	since = (extract(epoch from clock_timestamp()) * 1000000)::bigint * 1000
+from free where i.id = free.wanted
+returning free.n, i.epoch`
 
 // Take implements [store.Claims].
 func (s *Store) Take(scope *sched.Scope, id store.InstanceID, seen store.Epoch, me store.Owner) (store.Claim, store.Ticket, error) {
@@ -73,11 +76,11 @@ func (s *Store) Take(scope *sched.Scope, id store.InstanceID, seen store.Epoch, 
 		return store.Claim{}, durable, wrap(err, "claim", id)
 	}
 	taken := store.Claim{Instance: id, Owner: me}
-	err = s.call(scope, &call{sql: sqlTake, writes: true, args: []any{
+	err = s.call(scope, &call{sql: sqlTake, shared: true, writes: true, locks: true, args: []any{
 		name(id), number(uint64(seen)), name(me.Replica), int64(me.Lane), number(me.Incarnation),
-	}, each: func(r pgx.Rows) error {
+	}, each: func(r values) error {
 		var epoch int64
-		err := r.Scan(&epoch)
+		err := r.scan(&epoch)
 		taken.Epoch = store.Epoch(epoch)
 		return err
 	}})
@@ -118,7 +121,7 @@ func (s *Store) Renew(scope *sched.Scope, c store.Claim) (store.Claim, store.Tic
 	}
 	var epoch int64
 	if err == nil {
-		err = s.call(scope, &call{sql: sqlRenew, writes: true, args: claimArgs(c), each: func(r pgx.Rows) error { return r.Scan(&epoch) }})
+		err = s.call(scope, &call{sql: sqlRenew, writes: true, args: claimArgs(c), each: func(r values) error { return r.scan(&epoch) }})
 	}
 	if err == nil && epoch == 0 {
 		err = fmt.Errorf("row carries another claim: %w", store.ErrConflict)

@@ -78,7 +78,7 @@ func (s *Store) tell(ctx context.Context) {
 		kinds := h.told
 		h.told = 0
 		h.mu.Unlock()
-		_ = s.read(nil, "select pg_notify($1, $2)", func(pgx.Rows) error { return nil }, h.channel, h.me+" "+kinds.String()) // whoever is not told looks by itself
+		_ = s.read(nil, "select pg_notify($1, $2)", func(values) error { return nil }, h.channel, h.me+" "+kinds.String()) // whoever is not told looks by itself
 		select {
 		case <-time.After(hintGap):
 		case <-ctx.Done():

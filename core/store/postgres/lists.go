@@ -9,45 +9,28 @@ import (
 	"github.com/millrace-dev/millrace/core/store"
 )
 
-// lists are steps as commit_steps takes them: columns of lists, in the order of its parameters.
+// lists are steps as apply_steps takes them: one array of records for each kind of thing, in the order of its parameters.
 type lists struct {
 	spawns int64
 	ends   bool
 
-	id, cause, replica                 [][]byte
-	lane, incarnation, epoch           []int64
-	spawn                              []bool
-	status                             []int16
-	deployment, flow, snapshot, result [][]byte
-	low, high, emits                   []int64
-	closing                            [][]byte
-	closes                             []int64
-	waiting                            [][]byte
-	opens                              []int64
-	element, channel, key              [][]byte
-	due                                []int64
-	data                               [][]byte
-	inChannel, inID, inCause, inFor    [][]byte
-	reply                              [][]byte
-	expires                            []int64
-	emitting                           [][]byte
-	back                               []int64
-	target, payload                    [][]byte
-	oldID                              [][]byte
-	oldEpoch                           []int64
-	oldCause, oldReplica               [][]byte
-	oldLane, oldIncarnation            []int64
-	rows                               rowLists
-	space, name, value                 [][]byte // expected rows
+	steps, closes, opens, receipts, emissions, forgets *packed
+
+	rows               rowLists
+	space, name, value [][]byte // expected rows
 }
 
 // newLists takes the steps in the order of their instances, so that two transactions lock rows in one order.
-func newLists(steps []*store.Step) *lists {
-	l := &lists{}
+func (a *argTypes) newLists(steps []*store.Step) *lists {
+	l := &lists{
+		steps: a.pack("step_arg"), closes: a.pack("close_arg"), opens: a.pack("wait_arg"),
+		receipts: a.pack("receipt_arg"), emissions: a.pack("emission_arg"), forgets: a.pack("record_arg"),
+	}
+	if len(steps) > 1 {
+		steps = slices.SortedFunc(slices.Values(steps), func(a, b *store.Step) int { return cmp.Compare(a.Claim.Instance, b.Claim.Instance) })
+	}
 	var rows []store.Row
-	for _, st := range slices.SortedFunc(slices.Values(steps), func(a, b *store.Step) int {
-		return cmp.Compare(a.Claim.Instance, b.Claim.Instance)
-	}) {
+	for _, st := range steps {
 		l.addStep(st)
 		l.addWaits(st)
 		l.addInbox(st)
@@ -65,17 +48,16 @@ func newLists(steps []*store.Step) *lists {
 }
 
 func (l *lists) addStep(st *store.Step) {
-	c := st.Claim
-	l.id, l.cause, l.replica = append(l.id, name(c.Instance)), append(l.cause, name(st.Cause)), append(l.replica, name(c.Owner.Replica))
-	l.lane, l.incarnation = append(l.lane, int64(c.Owner.Lane)), append(l.incarnation, number(c.Owner.Incarnation))
-	l.epoch, l.spawn, l.status = append(l.epoch, number(uint64(c.Epoch))), append(l.spawn, st.Spawn), append(l.status, int16(st.Status))
-	l.deployment, l.flow = append(l.deployment, name(st.Deployment)), append(l.flow, name(st.Flow))
-	l.snapshot, l.result = append(l.snapshot, raw(st.Snapshot)), append(l.result, raw(st.Result))
 	low, high := int64(0), int64(0)
 	if n := len(st.Open); n > 0 {
 		low, high = number(st.Open[0].Generation), number(st.Open[n-1].Generation)
 	}
-	l.low, l.high, l.emits = append(l.low, low), append(l.high, high), append(l.emits, int64(len(st.Outbox)))
+	c := st.Claim
+	l.steps.begin(15)
+	l.steps.text(string(c.Instance)).text(st.Cause).text(c.Owner.Replica).int8(int64(c.Owner.Lane)).int8(number(c.Owner.Incarnation))
+	l.steps.int8(number(uint64(c.Epoch))).bool(st.Spawn).int2(int16(st.Status)).text(st.Deployment).text(st.Flow)
+	l.steps.bytes(st.Snapshot).bytes(st.Result).int8(low).int8(high).int8(int64(len(st.Outbox)))
+	l.steps.end()
 	if st.Spawn {
 		l.spawns++
 	}
@@ -84,79 +66,68 @@ func (l *lists) addStep(st *store.Step) {
 
 // addWaits leaves out what a terminal step closes: it closes all that is open.
 func (l *lists) addWaits(st *store.Step) {
-	id := name(st.Claim.Instance)
+	id := string(st.Claim.Instance)
 	if !st.Status.Terminal() {
 		for _, generation := range st.Close {
-			l.closing, l.closes = append(l.closing, id), append(l.closes, number(generation))
+			l.closes.begin(2)
+			l.closes.text(id).int8(number(generation))
+			l.closes.end()
 		}
 	}
 	for _, w := range st.Open {
-		l.waiting, l.opens = append(l.waiting, id), append(l.opens, number(w.Generation))
-		l.element, l.channel, l.key = append(l.element, name(w.Element)), append(l.channel, name(w.Channel)), append(l.key, name(w.Key))
-		l.due, l.data = append(l.due, nanoseconds(w.Due)), append(l.data, raw(w.Data))
+		l.opens.begin(7)
+		l.opens.text(id).int8(number(w.Generation)).text(w.Element).text(w.Channel).text(w.Key).int8(nanoseconds(w.Due)).bytes(w.Data)
+		l.opens.end()
 	}
 }
 
 func (l *lists) addInbox(st *store.Step) {
-	in := st.Inbox
-	if in == nil {
-		return
+	if in := st.Inbox; in != nil {
+		l.receipts.begin(6)
+		l.receipts.text(in.Channel).text(in.ID).text(st.Cause).text(string(st.Claim.Instance)).bytes(in.Reply).int8(nanoseconds(in.Expires))
+		l.receipts.end()
 	}
-	l.inChannel, l.inID = append(l.inChannel, name(in.Channel)), append(l.inID, name(in.ID))
-	l.inCause, l.inFor = append(l.inCause, name(st.Cause)), append(l.inFor, name(st.Claim.Instance))
-	l.reply, l.expires = append(l.reply, raw(in.Reply)), append(l.expires, nanoseconds(in.Expires))
 }
 
 // addOutbox numbers emissions from the last one back: the transaction knows the number of the last one.
 func (l *lists) addOutbox(st *store.Step) {
 	for i, e := range st.Outbox {
-		l.emitting, l.back = append(l.emitting, name(st.Claim.Instance)), append(l.back, int64(len(st.Outbox)-1-i))
-		l.target, l.payload = append(l.target, name(e.Target)), append(l.payload, raw(e.Payload))
+		l.emissions.begin(4)
+		l.emissions.text(string(st.Claim.Instance)).int8(int64(len(st.Outbox) - 1 - i)).text(e.Target).bytes(e.Payload)
+		l.emissions.end()
 	}
 }
 
 func (l *lists) forget(r store.Record) {
-	l.oldID, l.oldEpoch, l.oldCause = append(l.oldID, name(r.Instance)), append(l.oldEpoch, number(uint64(r.Epoch))), append(l.oldCause, name(r.Cause))
-	l.oldReplica, l.oldLane = append(l.oldReplica, name(r.Owner.Replica)), append(l.oldLane, int64(r.Owner.Lane))
-	l.oldIncarnation = append(l.oldIncarnation, number(r.Owner.Incarnation))
+	l.forgets.begin(6)
+	l.forgets.text(string(r.Instance)).int8(number(uint64(r.Epoch))).text(r.Cause)
+	l.forgets.text(r.Owner.Replica).int8(int64(r.Owner.Lane)).int8(number(r.Owner.Incarnation))
+	l.forgets.end()
 }
 
-// args are in the order of commit_steps.
-func (l *lists) args() []any {
-	return append([]any{
-		l.spawns, l.ends,
-		l.id, l.cause, l.replica, l.lane, l.incarnation, l.epoch,
-		l.spawn, l.status, l.deployment, l.flow, l.snapshot, l.result, l.low, l.high, l.emits,
-		l.closing, l.closes,
-		l.waiting, l.opens, l.element, l.channel, l.key, l.due, l.data,
-		l.inChannel, l.inID, l.inCause, l.inFor, l.reply, l.expires,
-		l.emitting, l.back, l.target, l.payload,
-		l.oldID, l.oldEpoch, l.oldCause, l.oldReplica, l.oldLane, l.oldIncarnation,
-	}, l.rows.args()...)
-}
+// applyArgs is the number of parameters of apply_steps.
+const applyArgs = 8
 
-// commitArgs is the number of parameters of commit_steps.
-const commitArgs = 48
-
+// One statement is one transaction, also where steps write rows or rest on more than their instances: what it selects is done in order.
 var (
-	sqlCommit = "select commit_steps(" + placeholders(commitArgs) + ")"
-	// One statement is one transaction, also where steps rest on more than their instances.
-	sqlCommitIf = "select expect_rows($49, $50, $51), commit_steps(" + placeholders(commitArgs) + ")"
+	sqlApply   = "select apply_steps(" + placeholders(1, applyArgs) + ")"
+	sqlApplyIf = "select expect_rows(" + placeholders(applyArgs+7, 3) + "), apply_steps(" + placeholders(1, applyArgs) + "), write_rows(" + placeholders(applyArgs+1, 6) + ")"
 )
 
 // statement returns the statement of the transaction and its arguments.
 func (l *lists) statement() (string, []any) {
-	if len(l.name) == 0 {
-		return sqlCommit, l.args()
+	args := []any{l.spawns, l.ends, l.steps, l.closes, l.opens, l.receipts, l.emissions, l.forgets}
+	if len(l.name) == 0 && l.rows.empty() {
+		return sqlApply, args
 	}
-	return sqlCommitIf, append(l.args(), l.space, l.name, l.value)
+	return sqlApplyIf, append(append(args, l.rows.args()...), l.space, l.name, l.value)
 }
 
-// placeholders returns $1, $2, … of n parameters.
-func placeholders(n int) string {
+// placeholders returns n parameters from number first on.
+func placeholders(first, n int) string {
 	var out []string
 	for i := range n {
-		out = append(out, "$"+strconv.Itoa(i+1))
+		out = append(out, "$"+strconv.Itoa(first+i))
 	}
 	return strings.Join(out, ", ")
 }

@@ -14,21 +14,26 @@ import (
 var tables string
 
 // migrations are the versions of the schema, from 1 on.
-func migrations() []string { return []string{tables, functions, expecting, reserving, holding} }
+func migrations() []string {
+	return []string{tables, functions, expecting, reserving, holding, applying}
+}
 
 // migrate brings the schema to the version of this program. Replicas that start at once wait for each other. A schema of a
-// later version is refused with step.ErrFormat.
-func migrate(ctx context.Context, o Options) error {
+// later version is refused with step.ErrFormat. It returns the types of the schema.
+func migrate(ctx context.Context, o Options) (*argTypes, error) {
 	pool, err := o.pool(1)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	conn, err := pgx.ConnectConfig(ctx, pool.ConnConfig)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { _ = conn.Close(ctx) }() // what mattered was committed
-	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error { return migrateIn(ctx, tx, o.Schema) })
+	if err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error { return migrateIn(ctx, tx, o.Schema) }); err != nil {
+		return nil, err
+	}
+	return readArgTypes(ctx, conn)
 }
 
 func migrateIn(ctx context.Context, tx pgx.Tx, schema string) error {

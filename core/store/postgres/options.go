@@ -17,8 +17,8 @@ type Options struct {
 	// Schema is where the tables are. It is created. Lower-case letters, digits and underscores. "" is millrace.
 	Schema string
 
-	// Connections bounds the connections to the server. One in four, but one at least, carries reads and claims, the others carry
-	// commits; one more listens for what other replicas tell. 0 is 8. Range 2 to 1000.
+	// Connections bounds the connections to the server. One in eight, but one at least, carries reads and claims: few, because
+	// what waits for one shares its round trip. The others carry commits; one more listens for what other replicas tell. 0 is 8. Range 2 to 1000.
 	Connections int
 
 	// Timeout bounds each statement. What has not been answered by then has an unknown outcome. 0 is 10 s. Range 100 ms to

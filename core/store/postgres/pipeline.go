@@ -29,9 +29,11 @@ type call struct {
 	sql    string
 	args   []any
 	writes bool
-	locks  bool                 // it locks rows that commits write
-	each   func(pgx.Rows) error // for each row
-	err    error                // set before done is closed
+	locks  bool               // it locks rows that commits write
+	shared bool               // its statement answers many such calls, see statement
+	each   func(values) error // for each row, in the task of who calls
+	rows   []values           // set before done is closed, like err
+	err    error
 	done   chan struct{}
 }
 
@@ -86,6 +88,7 @@ func (p *pipeline) answer(batch []*call) {
 	err := p.send(batch)
 	if err != nil && len(batch) > 1 && definite(err) {
 		for _, c := range batch {
+			c.rows = nil
 			p.answer([]*call{c})
 		}
 		return
@@ -106,13 +109,14 @@ func (p *pipeline) send(batch []*call) error {
 	}
 	defer conn.Release()
 	slices.SortStableFunc(batch, func(a, b *call) int { return order(a) - order(b) })
+	statements := share(batch)
 	b := &pgx.Batch{}
-	for _, c := range batch {
-		b.Queue(c.sql, c.args...)
+	for _, st := range statements {
+		b.Queue(st[0].sql, st.args()...)
 	}
 	results := conn.SendBatch(ctx, b)
-	for _, c := range batch {
-		if err = read(results, c.each); err != nil {
+	for _, st := range statements {
+		if err = st.read(results); err != nil {
 			break
 		}
 	}
@@ -129,20 +133,6 @@ func order(c *call) int {
 		return 1
 	}
 	return 0
-}
-
-func read(results pgx.BatchResults, each func(pgx.Rows) error) error {
-	rows, err := results.Query()
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := each(rows); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
 }
 
 // unsent is an error from before anything was sent.

@@ -5,44 +5,48 @@ import (
 	"slices"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/millrace-dev/millrace/core/sched"
 	"github.com/millrace-dev/millrace/core/store"
 )
 
-const sqlResolve = `select instance, generation from waits where channel = $1 and key = $2 and channel <> ''`
+const sqlResolve = `
+select n, instance, generation
+from unnest($1::bytea[], $2::bytea[]) with ordinality as u(by_channel, by_key, n)
+join waits on channel = by_channel and key = by_key and channel <> ''`
 
 // Resolve implements [store.Reads].
 func (s *Store) Resolve(scope *sched.Scope, channel, key string) (store.Alias, store.Ticket, error) {
 	a := store.Alias{Channel: channel, Key: key}
 	found := false
-	err := s.read(scope, sqlResolve, func(r pgx.Rows) error {
+	err := s.call(scope, &call{sql: sqlResolve, shared: true, args: []any{name(channel), name(key)}, each: func(r values) error {
 		var id []byte
 		var generation int64
-		err := r.Scan(&id, &generation)
+		err := r.scan(&id, &generation)
 		a.Instance, a.Generation, found = store.InstanceID(id), uint64(generation), true
 		return err
-	}, name(channel), name(key))
+	}})
 	if err = notFound(err, found); err != nil {
 		return store.Alias{}, durable, fmt.Errorf("resolve key %q on %q: %w", key, channel, err)
 	}
 	return a, durable, nil
 }
 
-const sqlReceipt = `select cause, instance, reply, expires from inbox where channel = $1 and id = $2`
+const sqlReceipt = `
+select n, cause, instance, reply, expires
+from unnest($1::bytea[], $2::bytea[]) with ordinality as u(by_channel, by_id, n)
+join inbox on channel = by_channel and id = by_id`
 
 // Receipt implements [store.Reads].
 func (s *Store) Receipt(scope *sched.Scope, d store.Delivery) (store.Receipt, store.Ticket, error) {
 	out := store.Receipt{Delivery: d}
 	found := false
-	err := s.read(scope, sqlReceipt, func(r pgx.Rows) error {
+	err := s.call(scope, &call{sql: sqlReceipt, shared: true, args: []any{name(d.Channel), name(d.ID)}, each: func(r values) error {
 		var cause, id []byte
 		var expires int64
-		err := r.Scan(&cause, &id, &out.Reply, &expires)
+		err := r.scan(&cause, &id, &out.Reply, &expires)
 		out.Cause, out.Instance, out.Reply, out.Expires, found = string(cause), store.InstanceID(id), bytes(out.Reply), moment(expires), true
 		return err
-	}, name(d.Channel), name(d.ID))
+	}})
 	if err = notFound(err, found); err != nil {
 		return store.Receipt{}, durable, fmt.Errorf("read receipt of %q on %q: %w", d.ID, d.Channel, err)
 	}
@@ -61,7 +65,7 @@ func (s *Store) listHeads(scope *sched.Scope, what, sql string, after store.Inst
 	if err = store.ValidateScan(limit); err != nil {
 		return nil, durable, err
 	}
-	err = s.read(scope, sql, func(r pgx.Rows) error {
+	err = s.read(scope, sql, func(r values) error {
 		h, err := readHead(r)
 		heads = append(heads, h)
 		return err
@@ -82,7 +86,7 @@ func (s *Store) Timers(scope *sched.Scope, after store.Timer, until time.Time, l
 	if err = store.ValidateScan(limit); err != nil {
 		return nil, durable, err
 	}
-	err = s.read(scope, sqlTimers, func(r pgx.Rows) error {
+	err = s.read(scope, sqlTimers, func(r values) error {
 		timer, err := readTimer(r)
 		timers = append(timers, timer)
 		return err
@@ -101,10 +105,10 @@ func dueAfter(after store.Timer) int64 {
 	return nanoseconds(after.Due)
 }
 
-func readTimer(r pgx.Rows) (store.Timer, error) {
+func readTimer(r values) (store.Timer, error) {
 	var id []byte
 	var due, generation int64
-	err := r.Scan(&due, &id, &generation)
+	err := r.scan(&due, &id, &generation)
 	return store.Timer{Due: moment(due), Instance: store.InstanceID(id), Generation: uint64(generation)}, err
 }
 
@@ -118,7 +122,7 @@ func (s *Store) Emissions(scope *sched.Scope, after store.Emission, limit int) (
 	if err = store.ValidateScan(limit); err != nil {
 		return nil, durable, err
 	}
-	err = s.read(scope, sqlEmissions, func(r pgx.Rows) error {
+	err = s.read(scope, sqlEmissions, func(r values) error {
 		e, err := readEmission(r)
 		out = append(out, e)
 		return err
@@ -129,10 +133,10 @@ func (s *Store) Emissions(scope *sched.Scope, after store.Emission, limit int) (
 	return out, durable, nil
 }
 
-func readEmission(r pgx.Rows) (e store.Emission, err error) {
+func readEmission(r values) (e store.Emission, err error) {
 	var id, target []byte
 	var sequence int64
-	err = r.Scan(&id, &sequence, &target, &e.Payload)
+	err = r.scan(&id, &sequence, &target, &e.Payload)
 	e.Instance, e.Sequence, e.Target, e.Payload = store.InstanceID(id), uint64(sequence), string(target), bytes(e.Payload)
 	return e, err
 }
@@ -186,6 +190,8 @@ func compareRows(a, b store.Row) int {
 	return slices.Compare([]string{a.Space, a.Key}, []string{b.Space, b.Key})
 }
 
+func (l *rowLists) empty() bool { return len(l.setKey) == 0 && len(l.dropKey) == 0 }
+
 // args are in the order of write_rows.
 func (l *rowLists) args() []any {
 	return []any{l.setSpace, l.setKey, l.value, l.expires, l.dropSpace, l.dropKey}
@@ -234,7 +240,7 @@ func (s *Store) Pins(scope *sched.Scope, after store.InstanceID, limit int) (pin
 	if err = store.ValidateScan(limit); err != nil {
 		return nil, durable, err
 	}
-	err = s.read(scope, sqlPins, func(r pgx.Rows) error {
+	err = s.read(scope, sqlPins, func(r values) error {
 		p, err := readPin(r)
 		pins = append(pins, p)
 		return err
@@ -245,16 +251,16 @@ func (s *Store) Pins(scope *sched.Scope, after store.InstanceID, limit int) (pin
 	return pins, durable, nil
 }
 
-func readPin(r pgx.Rows) (store.Pin, error) {
+func readPin(r values) (store.Pin, error) {
 	var id, deployment, flow []byte
-	err := r.Scan(&id, &deployment, &flow)
+	err := r.scan(&id, &deployment, &flow)
 	return store.Pin{Instance: store.InstanceID(id), Deployment: string(deployment), Flow: string(flow)}, err
 }
 
 // PinOf implements [store.Reads].
 func (s *Store) PinOf(scope *sched.Scope, id store.InstanceID) (p store.Pin, t store.Ticket, err error) {
 	found := false
-	err = s.read(scope, "select id, deployment, flow from instances where id = $1 and status >= 2", func(r pgx.Rows) (err error) {
+	err = s.read(scope, "select id, deployment, flow from instances where id = $1 and status >= 2", func(r values) (err error) {
 		p, err = readPin(r)
 		found = true
 		return err
@@ -262,11 +268,11 @@ func (s *Store) PinOf(scope *sched.Scope, id store.InstanceID) (p store.Pin, t s
 	return p, durable, wrap(notFound(err, found), "read pin", id)
 }
 
-func readRow(r pgx.Rows, space string) (store.Row, error) {
+func readRow(r values, space string) (store.Row, error) {
 	var key []byte
 	var expires int64
 	row := store.Row{Space: space}
-	err := r.Scan(&key, &row.Value, &expires)
+	err := r.scan(&key, &row.Value, &expires)
 	row.Key, row.Value, row.Expires = string(key), bytes(row.Value), moment(expires)
 	return row, err
 }
@@ -274,7 +280,7 @@ func readRow(r pgx.Rows, space string) (store.Row, error) {
 // Row implements [store.Spaces].
 func (s *Store) Row(scope *sched.Scope, space, key string) (row store.Row, t store.Ticket, err error) {
 	found := false
-	err = s.read(scope, "select key, value, expires from rows where space = $1 and key = $2", func(r pgx.Rows) (err error) {
+	err = s.read(scope, "select key, value, expires from rows where space = $1 and key = $2", func(r values) (err error) {
 		row, err = readRow(r, space)
 		found = true
 		return err
@@ -290,7 +296,7 @@ func (s *Store) Rows(scope *sched.Scope, space, after string, limit int) (out []
 	if err = store.ValidateScan(limit); err != nil {
 		return nil, durable, err
 	}
-	err = s.read(scope, "select key, value, expires from rows where space = $1 and key > $2 order by key limit $3", func(r pgx.Rows) error {
+	err = s.read(scope, "select key, value, expires from rows where space = $1 and key > $2 order by key limit $3", func(r values) error {
 		row, err := readRow(r, space)
 		out = append(out, row)
 		return err

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/millrace-dev/millrace/core/sched"
 	"github.com/millrace-dev/millrace/core/store"
 )
@@ -41,7 +39,7 @@ func (s *Store) Reserve(scope *sched.Scope, space, until string, hold time.Durat
 	if err = store.ValidateScan(limit); err != nil {
 		return nil, durable, err
 	}
-	err = s.call(scope, &call{sql: sqlReserve, writes: true, locks: true, args: []any{name(space), name(until), hold.Nanoseconds(), limit}, each: func(r pgx.Rows) error {
+	err = s.call(scope, &call{sql: sqlReserve, writes: true, locks: true, args: []any{name(space), name(until), hold.Nanoseconds(), limit}, each: func(r values) error {
 		row, err := readRow(r, space)
 		out = append(out, row)
 		return err
@@ -77,7 +75,7 @@ func (s *Store) ReserveTimers(scope *sched.Scope, by string, after store.Timer, 
 	}
 	err = s.call(scope, &call{sql: sqlReserveTimers, writes: true, locks: true, args: []any{
 		name(by), dueAfter(after), name(after.Instance), number(after.Generation), until.UnixNano(), hold.Nanoseconds(), limit,
-	}, each: func(r pgx.Rows) error {
+	}, each: func(r values) error {
 		timer, err := readTimer(r)
 		timers = append(timers, timer)
 		return err
@@ -113,7 +111,7 @@ func (s *Store) ReserveEmissions(scope *sched.Scope, by string, after store.Inst
 	if err = store.ValidateReserve(by, hold, limit); err != nil {
 		return nil, durable, err
 	}
-	err = s.call(scope, &call{sql: sqlReserveEmissions, writes: true, locks: true, args: []any{name(by), name(after), hold.Nanoseconds(), limit}, each: func(r pgx.Rows) error {
+	err = s.call(scope, &call{sql: sqlReserveEmissions, writes: true, locks: true, args: []any{name(by), name(after), hold.Nanoseconds(), limit}, each: func(r values) error {
 		e, err := readEmission(r)
 		out = append(out, e)
 		return err

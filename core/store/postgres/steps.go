@@ -1,9 +1,9 @@
 package postgres
 
 import (
+	"cmp"
 	"fmt"
-
-	"github.com/jackc/pgx/v5"
+	"slices"
 
 	"github.com/millrace-dev/millrace/core/sched"
 	"github.com/millrace-dev/millrace/core/store"
@@ -11,11 +11,12 @@ import (
 
 // Snapshot and waits are read by one statement, so they are of one moment.
 const sqlLoad = `
-select ` + headColumns + `, deployment, flow, snapshot, result, i.generation, emitted,
+select n, ` + headColumns + `, deployment, flow, snapshot, result, i.generation, emitted,
 	w.generation, coalesce(w.element, ''), coalesce(w.channel, ''), coalesce(w.key, ''), coalesce(w.due, 0), coalesce(w.data, '')
-from instances i left join waits w on w.instance = i.id
-where i.id = $1 and replica = $2 and lane = $3 and incarnation = $4 and epoch = $5
-order by w.generation`
+from unnest($1::bytea[], $2::bytea[], $3::bigint[], $4::bigint[], $5::bigint[])
+	with ordinality as u(wanted, by_replica, by_lane, by_incarnation, at_epoch, n)
+join instances i on i.id = wanted and replica = by_replica and lane = by_lane and incarnation = by_incarnation and epoch = at_epoch
+left join waits w on w.instance = i.id`
 
 // Load implements [store.Steps].
 func (s *Store) Load(scope *sched.Scope, c store.Claim) (store.Instance, store.Ticket, error) {
@@ -24,11 +25,11 @@ func (s *Store) Load(scope *sched.Scope, c store.Claim) (store.Instance, store.T
 	found := false
 	var err error
 	if !c.Owner.Nobody() {
-		err = s.read(scope, sqlLoad, func(r pgx.Rows) (err error) {
+		err = s.call(scope, &call{sql: sqlLoad, shared: true, args: claimArgs(c), each: func(r values) (err error) {
 			found = true
 			in, waits, err = readInstance(r, waits)
 			return err
-		}, name(c.Instance), name(c.Owner.Replica), int64(c.Owner.Lane), number(c.Owner.Incarnation), number(uint64(c.Epoch)))
+		}})
 	}
 	if err == nil && !found {
 		err = fmt.Errorf("row is not %v: %w", c, store.ErrFenced)
@@ -36,12 +37,13 @@ func (s *Store) Load(scope *sched.Scope, c store.Claim) (store.Instance, store.T
 	if err != nil {
 		return store.Instance{}, unsynced, wrap(err, "load", c.Instance)
 	}
+	slices.SortFunc(waits, func(a, b store.Wait) int { return cmp.Compare(a.Generation, b.Generation) })
 	in.Waits = waits
 	return in, unsynced, nil
 }
 
 // readInstance takes a row of sqlLoad: the instance, and one of its waits if it has any.
-func readInstance(r pgx.Rows, waits []store.Wait) (in store.Instance, _ []store.Wait, err error) {
+func readInstance(r values, waits []store.Wait) (in store.Instance, _ []store.Wait, err error) {
 	var deployment, flow, element, channel, key []byte
 	var generation, emitted, due int64
 	var open *int64
@@ -75,7 +77,7 @@ func (s *Store) CommitAll(scope *sched.Scope, steps []*store.Step) (store.Ticket
 	if err := store.ValidateGroup(steps); err != nil {
 		return durable, err
 	}
-	sql, args := newLists(steps).statement()
+	sql, args := s.types.newLists(steps).statement()
 	s.options.Failpoint(store.PointBeforeApply)
 	if _, err := s.write(scope, sql, args...); err != nil {
 		return durable, err
@@ -91,7 +93,7 @@ where instance = $1 and epoch = $2 and cause = $3 and replica = $4 and lane = $5
 // Recorded implements [store.Steps].
 func (s *Store) Recorded(scope *sched.Scope, r store.Record) (bool, store.Ticket, error) {
 	found := false
-	err := s.read(scope, sqlRecorded, func(pgx.Rows) error {
+	err := s.read(scope, sqlRecorded, func(values) error {
 		found = true
 		return nil
 	}, name(r.Instance), number(uint64(r.Epoch)), name(r.Cause), name(r.Owner.Replica), int64(r.Owner.Lane), number(r.Owner.Incarnation))
@@ -111,8 +113,8 @@ returning epoch`
 // Vacate implements [store.Steps].
 func (s *Store) Vacate(scope *sched.Scope, id store.InstanceID, forgotten store.Delivery) (store.Epoch, store.Ticket, error) {
 	var epoch int64
-	err := s.call(scope, &call{sql: sqlVacate, writes: true, args: []any{name(id), name(forgotten.Channel), name(forgotten.ID)}, each: func(r pgx.Rows) error {
-		return r.Scan(&epoch)
+	err := s.call(scope, &call{sql: sqlVacate, writes: true, args: []any{name(id), name(forgotten.Channel), name(forgotten.ID)}, each: func(r values) error {
+		return r.scan(&epoch)
 	}})
 	if err == nil && epoch == 0 {
 		err = fmt.Errorf("row has not ended, is claimed, or its delivery is remembered: %w", store.ErrConflict)

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/millrace-dev/millrace/core/sched"
@@ -23,6 +22,7 @@ import (
 // returned with ticket 0 is durable.
 type Store struct {
 	options Options
+	types   *argTypes
 	commits *pgxpool.Pool // synchronous
 	quick   *pgxpool.Pool // not: reads, and claims that are taken
 	pipe    *pipeline
@@ -63,10 +63,11 @@ func Open(scope *sched.Scope, options Options) (*Store, error) {
 }
 
 func (s *Store) open(ctx context.Context) error {
-	if err := migrate(ctx, s.options); err != nil {
+	var err error
+	if s.types, err = migrate(ctx, s.options); err != nil {
 		return err
 	}
-	readers := max(1, s.options.Connections/4)
+	readers := max(1, s.options.Connections/8)
 	commits, err := s.options.pool(s.options.Connections - readers)
 	if err != nil {
 		return err
@@ -75,6 +76,7 @@ func (s *Store) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	commits.AfterConnect = s.types.register
 	quick.ConnConfig.RuntimeParams["synchronous_commit"] = "off"
 	if s.commits, err = pgxpool.NewWithConfig(context.Background(), commits); err != nil {
 		return err
@@ -114,7 +116,7 @@ func (s *Store) enter(scope *sched.Scope) error {
 func (s *Store) leave() { s.closing.RUnlock() }
 
 // read runs a statement through the pipeline and calls each for every row.
-func (s *Store) read(scope *sched.Scope, sql string, each func(pgx.Rows) error, args ...any) error {
+func (s *Store) read(scope *sched.Scope, sql string, each func(values) error, args ...any) error {
 	return s.call(scope, &call{sql: sql, each: each, args: args})
 }
 
@@ -130,7 +132,15 @@ func (s *Store) call(scope *sched.Scope, c *call) error {
 	if !s.pipe.do(ended, c) {
 		return scope.Err()
 	}
-	return c.err
+	if c.err != nil {
+		return c.err
+	}
+	for _, r := range c.rows {
+		if err := c.each(r); err != nil {
+			return outcome(err, c.writes)
+		}
+	}
+	return nil
 }
 
 // write runs a statement as a transaction of its own, which is durable when it returns. It returns how many rows it

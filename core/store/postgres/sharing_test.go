@@ -1,0 +1,116 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/millrace-dev/millrace/core/store"
+	"github.com/millrace-dev/millrace/core/store/postgres"
+	"github.com/millrace-dev/millrace/sim/inventory"
+)
+
+// Owners of many instances read and take at once over one connection, so that their calls share statements. Each is told of its own.
+func TestModelS2CallsShareAStatement(t *testing.T) {
+	inventory.Run(t, inventory.LaneModel, "S2/calls-share-a-statement", func(t *testing.T) int {
+		const owners, rounds = 8, 6
+		o := fresh()
+		o.Connections = 2
+		st := open(t, o)
+		defer func() { ok(t, st.Close()) }()
+		var tasks sync.WaitGroup
+		faults := make([]error, owners)
+		for n := range owners {
+			tasks.Go(func() {
+				for round := range rounds {
+					faults[n] = errors.Join(faults[n], ownRows(st, n, round))
+				}
+			})
+		}
+		tasks.Wait()
+		if err := errors.Join(faults...); err != nil {
+			inventory.Violated(t, t, "S2.shared", "%v", err)
+		}
+		return owners * rounds
+	})
+}
+
+// ownRows brings an instance of owner n from its spawn to its claim, and returns what it was told that is not of it.
+func ownRows(st store.Store, n, round int) error {
+	id, key, me := store.InstanceID(fmt.Sprintf("i%d-%d", n, round)), fmt.Sprintf("k%d-%d", n, round), store.Owner{Replica: "a", Lane: uint32(n), Incarnation: 1}
+	s := spawning(string(id))
+	s.Snapshot, s.Open = []byte(key), []store.Wait{{Generation: 2, Channel: "c", Key: key}, {Generation: 3, Element: key}}
+	if _, err := st.Commit(nil, s); err != nil {
+		return err
+	}
+	receipt, _, err1 := st.Receipt(nil, store.Delivery{Channel: "c", ID: string(id)})
+	alias, _, err2 := st.Resolve(nil, "c", key)
+	head, _, err3 := st.Head(nil, id)
+	claim, _, err4 := st.Take(nil, id, 1, me)
+	in, _, err5 := st.Load(nil, claim)
+	_, _, err6 := st.Take(nil, id, 1, me)
+	switch err := errors.Join(err1, err2, err3, err4, err5); {
+	case err != nil:
+		return fmt.Errorf("%s: %w", id, err)
+	case receipt.Instance != id, alias.Instance != id, alias.Generation != 2, head.Instance != id, head.Epoch != 1:
+		return fmt.Errorf("%s: receipt %v, alias %v, head %v", id, receipt, alias, head)
+	case claim.Epoch != 2, in.Claim != claim, string(in.Snapshot) != key, len(in.Waits) != 2, in.Waits[0].Key != key, in.Waits[1].Element != key:
+		return fmt.Errorf("%s: claim %v, instance %+v", id, claim, in)
+	case !errors.Is(err6, store.ErrConflict):
+		return fmt.Errorf("%s: taken twice: %w", id, err6)
+	}
+	return nil
+}
+
+// A call that the server refuses takes back the transaction that others travelled in. They are sent again, and what they have read before
+// does not count.
+func TestModelS2CallsSentAgain(t *testing.T) {
+	inventory.Run(t, inventory.LaneModel, "S2/calls-sent-again", func(t *testing.T) int {
+		o := fresh()
+		ok(t, open(t, o).Close()) // the tables, within the usual time
+		o.Connections, o.Timeout = 2, 800*time.Millisecond
+		st := open(t, o)
+		defer func() { ok(t, st.Close()) }()
+		_, err := st.Commit(nil, spawning("i"))
+		ok(t, err)
+		held, _, err := st.Take(nil, "i", 1, store.Owner{Replica: "a", Incarnation: 1})
+		ok(t, err)
+		tx, err := connect(t, o.Schema).Begin(context.Background())
+		ok(t, err)
+		_, err = tx.Exec(context.Background(), "select from instances for update")
+		ok(t, err)
+		const readers = 6
+		var tasks sync.WaitGroup
+		var refused [2]error
+		listed := make([][]store.Head, readers)
+		faults := make([]error, readers)
+		for n := range refused { // the first keeps the connection busy until the others wait for it
+			tasks.Go(func() { _, _, refused[n] = st.Renew(nil, held) })
+			for i := n * readers / 2; i < (n+1)*readers/2; i++ {
+				tasks.Go(func() { listed[i], faults[i] = heads(st) })
+			}
+		}
+		tasks.Wait()
+		ok(t, tx.Rollback(context.Background()))
+		ok(t, errors.Join(faults...))
+		for _, err := range refused {
+			if !errors.Is(err, store.ErrUnavailable) {
+				t.Errorf("a renewal that waited too long: %v", err)
+			}
+		}
+		for _, all := range listed {
+			if len(all) != 1 || all[0].Claim != held {
+				inventory.Violated(t, t, "S2.again", "listed %v of one instance", all)
+			}
+		}
+		return readers
+	})
+}
+
+func heads(st *postgres.Store) ([]store.Head, error) {
+	all, _, err := st.Heads(nil, "", 10)
+	return all, err
+}
