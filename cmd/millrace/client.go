@@ -70,11 +70,32 @@ func (c *client) ask(ctx context.Context, method, path string, body []byte, into
 			Error string `json:"error"`
 		}
 		if json.Unmarshal(text, &problem) != nil || problem.Error == "" {
-			return fmt.Errorf("the node answers %s: %.200s", resp.Status, bytes.TrimSpace(text))
+			problem.Error = fmt.Sprintf("the node answers %s: %.200s", resp.Status, bytes.TrimSpace(text))
 		}
-		return errors.New(problem.Error)
+		return &refusal{resp.StatusCode, problem.Error}
 	}
 	return json.Unmarshal(text, into)
 }
+
+// refusal is an answer that is no success.
+type refusal struct {
+	status int
+	text   string
+}
+
+func (r *refusal) Error() string { return r.text }
+
+// refusedBy prints why a command did not succeed and returns the exit status: refused when the node would refuse the same words again, as
+// they ask for what is not there or make no sense; failed when it is about the moment, or nobody answers.
+func refusedBy(verb string, err error, errs io.Writer) int {
+	say(errs, "millrace %s: %v\n", verb, err)
+	if r := (*refusal)(nil); errors.As(err, &r) && refuses(r.status) {
+		return statusRefused
+	}
+	return statusFailed
+}
+
+// refuses reports whether an HTTP status is about what was asked, not about when.
+func refuses(status int) bool { return status/100 == 4 && status != http.StatusConflict }
 
 func escape(part string) string { return url.PathEscape(part) }

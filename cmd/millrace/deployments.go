@@ -72,18 +72,13 @@ func activate(ctx context.Context, c *client, verb, path string, body []byte, ou
 	}
 	var plan planAnswer
 	if err := json.Unmarshal(text, &plan); err != nil || plan.Error == "" && plan.Identity == "" {
-		say(errs, "millrace %s: the node answered %s: %.200s\n", verb, resp.Status, text)
-		return statusFailed
+		return refusedBy(verb, &refusal{resp.StatusCode, fmt.Sprintf("the node answered %s: %.200s", resp.Status, text)}, errs)
 	}
 	for _, x := range plan.Faults {
 		say(errs, "%v\n", x)
 	}
 	if plan.Error != "" {
-		say(errs, "millrace %s: %s\n", verb, plan.Error)
-		if resp.StatusCode == http.StatusUnprocessableEntity {
-			return statusRefused
-		}
-		return statusFailed
+		return refusedBy(verb, &refusal{resp.StatusCode, plan.Error}, errs)
 	}
 	showPlan(out, plan)
 	if plan.Refused {
@@ -141,8 +136,7 @@ func deployments(ctx context.Context, args []string, out, errs io.Writer) int {
 	}
 	var list struct{ Deployments []deploymentAnswer }
 	if err := newClient(*node).ask(ctx, http.MethodGet, "/api/deployments", nil, &list); err != nil {
-		say(errs, "millrace deployments: %v\n", err)
-		return statusFailed
+		return refusedBy("deployments", err, errs)
 	}
 	for _, d := range list.Deployments {
 		say(out, "%s  %-8s since %s  %s, %d unsent\n", d.Deployment, d.State, d.Since.Format(time.RFC3339), count(d.Instances, "instance"), d.Unsent)

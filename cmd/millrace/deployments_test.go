@@ -99,7 +99,7 @@ func TestDeploymentsOfARunningNode(t *testing.T) {
 	ask(statusOK, []string{"active", "draining"}, "deployments")
 	ask(statusOK, []string{"active   sha256:"}, "rollback")
 	ask(statusOK, []string{"nothing differs"}, "apply", ordersFolder)
-	ask(statusFailed, []string{"no single deployment"}, "rollback", "ffffffffffff")
+	ask(statusRefused, []string{"no single deployment"}, "rollback", "ffffffffffff")
 	ask(statusRefused, []string{"restart the node with the new package", "nothing has changed"}, "apply", folder(t, dividing))
 	ask(statusRefused, []string{"itemz", "is refused"}, "apply", folder(t, broken))
 	folded := archiveOf(t, "pkg/millrace.yaml", broken)

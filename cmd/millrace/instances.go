@@ -17,21 +17,22 @@ func instances(ctx context.Context, args []string, out, errs io.Writer) int {
 	status := f.String("status", "", "running, completed or failed; all when empty")
 	limit := f.Int("limit", 100, "instances at most")
 	after := f.String("after", "", "where to begin: the last id of the page before")
+	stuck := f.Bool("incidents", false, "only instances that have incidents, with them")
 	if f.Parse(args) != nil || f.NArg() != 0 {
-		say(errs, "usage: millrace instances [--node URL] [--status S] [--limit N] [--after ID]\n")
+		say(errs, "usage: millrace instances [--node URL] [--status S] [--incidents] [--limit N] [--after ID]\n")
 		return statusRefused
 	}
 	var page struct {
 		Instances []struct {
 			Instance, Status string
 			Schedule         bool
+			Incidents        []struct{ Process, Element, Code, Reason string }
 		}
 		Next string
 	}
-	query := url.Values{"status": {*status}, "limit": {fmt.Sprint(*limit)}, "after": {*after}}
+	query := url.Values{"status": {*status}, "limit": {fmt.Sprint(*limit)}, "after": {*after}, "incidents": {fmt.Sprint(*stuck)}}
 	if err := newClient(*node).ask(ctx, http.MethodGet, "/api/instances?"+query.Encode(), nil, &page); err != nil {
-		say(errs, "millrace instances: %v\n", err)
-		return statusFailed
+		return refusedBy("instances", err, errs)
 	}
 	for _, x := range page.Instances {
 		note := ""
@@ -39,6 +40,9 @@ func instances(ctx context.Context, args []string, out, errs io.Writer) int {
 			note = "  timer start event"
 		}
 		say(out, "%-36s %s%s\n", x.Instance, x.Status, note)
+		for _, i := range x.Incidents {
+			say(out, "  %s/%s %s: %s\n", i.Process, i.Element, i.Code, i.Reason)
+		}
 	}
 	if page.Next != "" {
 		say(out, "more: --after %s\n", page.Next)
@@ -95,16 +99,14 @@ func describeInstance(ctx context.Context, args []string, out, errs io.Writer) i
 	c, path := newClient(*node), "/api/instances/"+escape(f.Arg(0))
 	var history historyAnswer
 	if err := c.ask(ctx, http.MethodGet, path+"/history", nil, &history); err != nil {
-		say(errs, "millrace describe instance: %v\n", err)
-		return statusFailed
+		return refusedBy("describe instance", err, errs)
 	}
 	var x instanceAnswer
 	err := c.ask(ctx, http.MethodGet, path, nil, &x)
 	if err == nil {
 		showInstance(out, x)
 	} else if len(history.Steps) == 0 {
-		say(errs, "millrace describe instance: %v\n", err)
-		return statusFailed
+		return refusedBy("describe instance", err, errs)
 	} else {
 		say(out, "%v\n", err)
 	}
@@ -174,8 +176,7 @@ func resolve(ctx context.Context, args []string, out, errs io.Writer) int {
 	if *token == 0 {
 		var x instanceAnswer
 		if err := c.ask(ctx, http.MethodGet, path, nil, &x); err != nil {
-			say(errs, "millrace resolve: %v\n", err)
-			return statusFailed
+			return refusedBy("resolve", err, errs)
 		}
 		for _, t := range x.Snapshot.Tokens {
 			if t.Incident != nil && *token == 0 {
@@ -203,8 +204,7 @@ func cancel(ctx context.Context, args []string, out, errs io.Writer) int {
 func done(ctx context.Context, c *client, path string, body []byte, verb string, out, errs io.Writer) int {
 	var answer struct{ Outcome string }
 	if err := c.ask(ctx, http.MethodPost, path, body, &answer); err != nil {
-		say(errs, "millrace %s: %v\n", verb, err)
-		return statusFailed
+		return refusedBy(verb, err, errs)
 	}
 	say(out, "%s\n", answer.Outcome)
 	return statusOK

@@ -1,8 +1,9 @@
 // Command millrace is the node and its operator commands.
 //
-// Exit status: 0 when all went well; 1 when it did not (the demo's account does not balance, the node could not start);
-// 2 for a package or arguments that were refused; 4 when a running node fenced itself because its store could
-// not write: nothing was acknowledged after that, and a restart recovers.
+// Exit status: 0 when all went well; 1 when it was tried and did not (the demo's account does not balance, the node could not start,
+// no node answers, an instance is busy); 2 when what it was given is refused, by the command or by the node, and would be again: arguments,
+// a package, an instance that is not there; 4 when a running node fenced itself because its store could not write: nothing was
+// acknowledged after that, and a restart recovers.
 package main
 
 import (
@@ -11,6 +12,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 )
 
@@ -29,10 +31,12 @@ type command struct {
 
 func commands() []command {
 	return []command{
-		{"run", "[--data DIR] [--listen ADDR] [--store URL] PACKAGE", "run a node with the package until SIGTERM or SIGINT", runNode},
+		{"run", "[--data DIR] [--listen ADDR] [--store URL] … PACKAGE", "run a node with the package until SIGTERM or SIGINT", runNode},
 		{"validate", "PACKAGE", "check a package and list every fault", validate},
 		{"describe", "PACKAGE | instance [--node URL] ID", "show what a package makes of a node, or where an instance stands", describe},
-		{"instances", "[--node URL] [--status S] [--limit N] [--after ID]", "list the instances of a running node", instances},
+		{"instances", "[--node URL] [--status S] [--incidents] [--limit N] [--after ID]", "list the instances of a running node", instances},
+		{"sources", "[--node URL]", "list the sources of a running node: running, ended or failed, and how far files were read", sources},
+		{"reread", "[--node URL] SOURCE", "read a file source that has ended or failed from its start, as new rows", reread},
 		{"resolve", "[--node URL] [--token N] [--set JSON] ID", "correct variables of an instance and try what is stuck again", resolve},
 		{"cancel", "[--node URL] ID", "end an instance", cancel},
 		{"apply", "[--node URL] [--plan] PACKAGE", "activate a package folder or zip on a running node, and show what that changes", apply},
@@ -56,24 +60,41 @@ func dispatch(ctx context.Context, args []string, out, errs io.Writer) int {
 		usage(errs)
 		return statusRefused
 	}
-	if args[0] == "help" || args[0] == "-h" || args[0] == "--help" {
+	if args[0] == "help" || isHelp(args[0]) {
 		usage(out)
 		return statusOK
 	}
 	for _, c := range commands() {
-		if c.name == args[0] {
-			return c.run(ctx, args[1:], out, errs)
+		if c.name != args[0] {
+			continue
 		}
+		if len(args) == 2 && isHelp(args[1]) {
+			explain(ctx, c, out)
+			return statusOK
+		}
+		return c.run(ctx, args[1:], out, errs)
 	}
 	say(errs, "millrace: there is no command %q\n", args[0])
 	usage(errs)
 	return statusRefused
 }
 
+func isHelp(arg string) bool { return arg == "-h" || arg == "-help" || arg == "--help" }
+
+// explain says what a command does and which flags it has.
+func explain(ctx context.Context, c command, out io.Writer) {
+	say(out, "millrace %s: %s\n", c.name, c.help)
+	if !strings.HasPrefix(c.usage, "[--") {
+		say(out, "usage: millrace %s %s\n", c.name, c.usage)
+		return
+	}
+	c.run(ctx, []string{"-h"}, out, out) // it lists its flags and its usage
+}
+
 func usage(w io.Writer) {
 	say(w, "usage: millrace COMMAND\n\n")
 	for _, c := range commands() {
-		say(w, "  %-12s%-52s%s\n", c.name, c.usage, c.help)
+		say(w, "  %-12s%-66s%s\n", c.name, c.usage, c.help)
 	}
 }
 

@@ -76,6 +76,20 @@ func TestDispatch(t *testing.T) {
 		{[]string{"run", "--data", "", ordersFolder}, statusRefused, "", "data: empty"},
 		{[]string{"run", "--listen", "0.0.0.0:80", ordersFolder}, statusRefused, "", "not a loopback address"},
 		{[]string{"run", "no-such-folder"}, statusRefused, "", "not a package folder"},
+		{[]string{"run", "--help"}, statusOK, "-accept-short", ""},
+		{[]string{"run", "-h"}, statusOK, "usage: millrace run", ""},
+		{[]string{"validate", "-h"}, statusOK, "usage: millrace validate PACKAGE", ""},
+		{[]string{"describe", "--help"}, statusOK, "usage: millrace describe PACKAGE | instance", ""},
+		{[]string{"instances", "--limit", "x"}, statusRefused, "", "usage: millrace instances"},
+		{[]string{"apply"}, statusRefused, "", "usage: millrace apply"},
+		{[]string{"apply", "no-such-folder"}, statusRefused, "", "not a package folder"},
+		{[]string{"rollback", "a", "b"}, statusRefused, "", "usage: millrace rollback"},
+		{[]string{"deployments", "more"}, statusRefused, "", "usage: millrace deployments"},
+		{[]string{"resolve", "--token", "x", "i"}, statusRefused, "", "usage: millrace resolve"},
+		{[]string{"run", "--no-such-flag", ordersFolder}, statusRefused, "", "usage: millrace run"},
+		{[]string{"run", "--store", "mysql", ordersFolder}, statusRefused, "", "--store: neither"},
+		{[]string{"run", "--accept-short", "none.ndjson", ordersFolder}, statusRefused, "", "writes no file none.ndjson"},
+		{[]string{"run", "--cpuprofile", "no-such-folder/cpu", ordersFolder}, statusRefused, "", "create profile"},
 		{[]string{"demo", "more"}, statusRefused, "", "usage: millrace demo"},
 		{[]string{"demo", "--orders", "0"}, statusRefused, "", "usage: millrace demo"},
 	} {
@@ -121,6 +135,18 @@ func TestDescribeNamesEveryPart(t *testing.T) {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
+	}
+}
+
+// Data of another package is refused input: the same command would be refused again.
+func TestDataOfAnotherPackageIsRefused(t *testing.T) {
+	n := child(t, folder(t, dividing))
+	if err := n.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	status, _, errs := call(t, "run", "--data", n.Data, "--listen", "127.0.0.1:0", ordersFolder)
+	if status != statusRefused || !strings.Contains(errs, "belongs to package dividing, not to orders") || !strings.Contains(errs, "--take-over") {
+		t.Errorf("status %d: %s", status, errs)
 	}
 }
 

@@ -22,11 +22,16 @@ func runNode(ctx context.Context, args []string, out, errs io.Writer) int {
 	f.SetOutput(errs)
 	f.StringVar(&o.Data, "data", "data", "folder of the store and of file sinks")
 	f.StringVar(&o.Listen, "listen", "", "address of the HTTP port; the package's when empty")
+	f.BoolVar(&o.TakeOver, "take-over", false, "take over data that belongs to a package of another name")
+	f.Func("accept-short", "go on at the end of this `file` of a sink though a part that was acknowledged was taken away; may be given more than once", func(name string) error {
+		o.AcceptShort = append(o.AcceptShort, name)
+		return nil
+	})
 	sharing := sharedFlags(f, &o)
 	profile := f.String("cpuprofile", "", "write a CPU profile of the run to this `file` when it stops")
 	if err := f.Parse(args); err != nil || f.NArg() != 1 {
 		say(errs, "usage: millrace run [--data DIR] [--listen ADDR] [--store pebble|postgres://…] [--schema NAME] [--connections N] "+
-			"[--group-commit N] [--claim-timeout D] [--replica NAME] [--cpuprofile FILE] PACKAGE\n")
+			"[--group-commit N] [--claim-timeout D] [--replica NAME] [--take-over] [--accept-short FILE]… [--cpuprofile FILE] PACKAGE\n")
 		return statusRefused
 	}
 	pkg, ok := load(f.Arg(0), errs)
@@ -51,6 +56,9 @@ func runNode(ctx context.Context, args []string, out, errs io.Writer) int {
 	n, err := node.Start(o)
 	if err != nil {
 		say(errs, "millrace run: %v\n", errors.Join(err, written()))
+		if errors.Is(err, node.ErrOtherPackage) {
+			return statusRefused
+		}
 		return statusFailed
 	}
 	say(out, "millrace runs %s on http://%s\n", pkg.Name, n.Address())

@@ -1,6 +1,8 @@
 package bpmn
 
 import (
+	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -166,7 +168,7 @@ func (p *processBuilder) job(e *element, required bool) *Job {
 		}
 		return nil
 	}
-	j := &Job{Type: p.required(x, "type", "the name of the handler"), Retries: p.attribute(x, "retries")}
+	j := &Job{Type: p.required(x, "type", "the name of the handler"), Retries: p.retries(x)}
 	if headers := p.extension(e, "taskHeaders"); headers != nil {
 		keys := map[string]bool{"": true} // only looked up
 		for _, h := range headers.children {
@@ -177,10 +179,23 @@ func (p *processBuilder) job(e *element, required bool) *Job {
 				p.fault(h, "the header %q is empty or stands twice", h.attr("key"))
 			}
 			keys[h.attr("key")] = true
-			j.Headers = append(j.Headers, Header{h.attr("key"), h.attr("value")})
+			line, column := p.source.place(h.start)
+			j.Headers = append(j.Headers, Header{h.attr("key"), h.attr("value"), line, column})
 		}
 	}
 	return j
+}
+
+// retries reads how often a task is tried. A text must be a number within the bounds; what an expression gives is seen when it runs.
+func (p *processBuilder) retries(x *element) feel.Attribute {
+	a := p.attribute(x, "retries")
+	if a.Expression != nil || a.Literal == "" || strings.HasPrefix(a.Literal, "=") {
+		return a
+	}
+	if n, err := strconv.Atoi(a.Literal); err != nil || n < 1 || n > MaxRetries {
+		p.faultAt(p.source.attrOffset(x, "retries", 0), owner(x), fmt.Sprintf("retries is %.40q, not a number from 1 to %d: how often the task is tried", a.Literal, MaxRetries))
+	}
+	return a
 }
 
 // messageOf resolves the message of an event or task, or nil when it names none that exists.
@@ -258,7 +273,7 @@ func (p *processBuilder) script(n *Node, e *element) {
 		if x.attr("expression") == "" {
 			p.fault(x, "the script is empty")
 		}
-		if !isVariable(n.Script.ResultVariable) {
+		if !IsVariable(n.Script.ResultVariable) {
 			p.fault(x, "the script has no resultVariable that is a name")
 		}
 	case e.child("script") != nil:
@@ -275,7 +290,7 @@ func (p *processBuilder) decision(n *Node, e *element) {
 		return
 	}
 	n.Decision = &Decision{ID: p.required(x, "decisionId", "the decision"), ResultVariable: x.attr("resultVariable")}
-	if !isVariable(n.Decision.ResultVariable) {
+	if !IsVariable(n.Decision.ResultVariable) {
 		p.fault(x, "the decision has no resultVariable that is a name")
 	}
 }

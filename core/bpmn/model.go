@@ -143,8 +143,14 @@ func (j *Job) Header(key string) (string, bool) {
 	return "", false
 }
 
+// MaxRetries is the largest number of attempts that a task may declare.
+const MaxRetries = 1000
+
 // Header is a static value for a handler.
-type Header struct{ Key, Value string }
+type Header struct {
+	Key, Value   string
+	Line, Column int // of its element's start tag
+}
 
 // Mapping copies a value into a variable.
 type Mapping struct {

@@ -174,7 +174,11 @@ func dumpContent(b *strings.Builder, n *Node) {
 		fmt.Fprintf(b, ", error %s", n.Error.Code)
 	}
 	if n.Task != nil {
-		fmt.Fprintf(b, ", handler %q retries %q headers %v", n.Task.Type.String(), n.Task.Retries.String(), n.Task.Headers)
+		var headers []string
+		for _, h := range n.Task.Headers {
+			headers = append(headers, fmt.Sprintf("{%s %s}", h.Key, h.Value))
+		}
+		fmt.Fprintf(b, ", handler %q retries %q headers %v", n.Task.Type.String(), n.Task.Retries.String(), headers)
 	}
 	if n.Script != nil {
 		fmt.Fprintf(b, ", %s := %v", n.Script.ResultVariable, n.Script.Expression)

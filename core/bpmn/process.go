@@ -292,7 +292,7 @@ func (b *builder) mappings(io *element, local string) (list []Mapping) {
 		m := Mapping{Source: b.required(x, "source", "the source of the mapping")}
 		target := strings.TrimPrefix(strings.TrimSpace(x.attr("target")), "=")
 		m.Target = strings.Split(target, ".")
-		if slices.ContainsFunc(m.Target, func(part string) bool { return !isVariable(part) }) {
+		if slices.ContainsFunc(m.Target, func(part string) bool { return !IsVariable(part) }) {
 			b.fault(x, "the target %q of the mapping is not a variable or a path of names", x.attr("target"))
 		}
 		list = append(list, m)
@@ -300,8 +300,8 @@ func (b *builder) mappings(io *element, local string) (list []Mapping) {
 	return list
 }
 
-// isVariable reports whether the text is one name of FEEL.
-func isVariable(name string) bool {
+// IsVariable reports whether the text is one name of FEEL.
+func IsVariable(name string) bool {
 	e, err := feel.Parse(name)
 	return err == nil && e.String() == name && len(e.Variables()) == 1
 }

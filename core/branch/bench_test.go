@@ -17,12 +17,7 @@ import (
 // void is a disk and a store that keep nothing: what is left is the cost of the owners.
 type void struct{}
 
-func (void) Open(string) (vfs.File, error)                { return void{}, nil }
-func (void) WriteAt(data []byte, _ int64) (int, error)    { return len(data), nil }
-func (void) Sync() error                                  { return nil }
-func (void) Truncate(int64) error                         { return nil }
-func (void) Size() (int64, error)                         { return 0, nil }
-func (void) Close() error                                 { return nil }
+func (void) Open(string) (vfs.File, error)                { return &hole{}, nil }
 func (void) WaitDurable(*sched.Scope, store.Ticket) error { return nil }
 
 func (void) Write(*sched.Scope, []store.Row) (store.Ticket, error) { return 0, nil }
@@ -34,6 +29,24 @@ func (void) Row(*sched.Scope, string, string) (store.Row, store.Ticket, error) {
 func (void) Rows(*sched.Scope, string, string, int) ([]store.Row, store.Ticket, error) {
 	return nil, 0, nil
 }
+
+// hole is a file that knows its length.
+type hole struct{ size int64 }
+
+func (h *hole) WriteAt(data []byte, offset int64) (int, error) {
+	h.size = offset + int64(len(data))
+	return len(data), nil
+}
+
+func (h *hole) Truncate(size int64) error {
+	h.size = size
+	return nil
+}
+
+func (h *hole) Size() (int64, error)   { return h.size, nil }
+func (h *hole) Sync() error            { return nil }
+func (h *hole) Present() (bool, error) { return true, nil }
+func (h *hole) Close() error           { return nil }
 
 // BenchmarkPipeline sends batches of new keys from a relay through a deduplicator and a file sink to the commit point,
 // one at a time, and waits for each: ns and allocations per row are those divided by the rows.

@@ -24,6 +24,7 @@ type transaction struct {
 	hold             *claim.Hold  // of an instance that exists
 	spawn            *store.Claim // of one that does not
 	inbox            bool         // the step takes a delivery in
+	stuck            bool         // the instance had incidents before
 	message          Message      // of a spawn
 	answer           []byte       // of an instance that ends: its variables as JSON
 }
@@ -142,7 +143,11 @@ func (e *Engine) storeStep(l *laneState, t *transaction) (*store.Step, error) {
 	if err != nil {
 		return nil, err
 	}
-	st.Rows = append(st.Rows, journal...)
+	incidents, err := incidentRow(t)
+	if err != nil {
+		return nil, err
+	}
+	st.Rows = append(append(st.Rows, journal...), incidents...)
 	if st.Status = statusOf(t.result.Snapshot.Status); st.Status.Terminal() {
 		if t.answer, err = feel.AppendJSON(nil, t.result.Snapshot.Variables.Context); err != nil {
 			return nil, fmt.Errorf("%w: %w", store.ErrInvalid, err)

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -71,6 +72,50 @@ func (b *bench) describe(id store.InstanceID) engine.Description {
 		b.Fatal(err)
 	}
 	return d
+}
+
+// Who is stuck is told of when it is durable, and listed until it is not stuck any more: corrected, or ended.
+func TestIncidentsAreToldAndListed(t *testing.T) {
+	var told []engine.Incident
+	b := newBench(t, engine.Options{Raised: func(x engine.Incident) { told = append(told, x) }})
+	stuck := b.deliver(message("route", "r-1", "", integer("amount", 500))).Instance
+	other := b.deliver(message("route", "r-2", "", integer("amount", 600))).Instance
+	list := func(after store.InstanceID, limit int, want ...store.InstanceID) {
+		t.Helper()
+		got, err := b.e.Incidents(b.scope, after, limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		slices.Sort(want)
+		same := slices.EqualFunc(got, want, func(x engine.Stuck, id store.InstanceID) bool {
+			return x.Instance == id && len(x.Incidents) == 1 && x.Incidents[0].Instance == id && x.Incidents[0].Process == "route" && x.Incidents[0].Code == flow.NoTrueFlow
+		})
+		if !same {
+			t.Errorf("listed %+v, want %v", got, want)
+		}
+	}
+	if len(told) != 2 || told[0].Instance != stuck || told[0].Process != "route" || told[0].Element == "" || told[0].Code != flow.NoTrueFlow || told[0].Reason == "" {
+		t.Errorf("told of %+v", told)
+	}
+	list("", 10, stuck, other)
+	list("", 1, min(stuck, other))
+	list(min(stuck, other), 10, max(stuck, other))
+	token := b.describe(stuck).Snapshot.Incidents()[0].ID
+	if _, err := b.e.ResolveIncident(b.scope, stuck, token, feel.NewContext(integer("amount", 700))); err != nil {
+		t.Fatal(err)
+	}
+	list("", 10, stuck, other) // it is stuck again
+	if len(told) != 3 {
+		t.Errorf("told of %+v", told)
+	}
+	if _, err := b.e.ResolveIncident(b.scope, stuck, token, feel.NewContext(integer("amount", 1))); err != nil {
+		t.Fatal(err)
+	}
+	list("", 10, other)
+	if _, err := b.e.CancelInstance(b.scope, other, 0); err != nil {
+		t.Fatal(err)
+	}
+	list("", 10)
 }
 
 // A message is rejected, unmatched, accepted or a duplicate, and each answer stays the same.

@@ -104,9 +104,10 @@ func bounceOf(err error) Bounce {
 	}
 }
 
-// observeCommit tells of a step that is durable since a moment ago.
+// observeCommit tells of a step that is durable since a moment ago, and of the incidents that it raised.
 func (e *Engine) observeCommit(l *laneState, t *transaction, began time.Time, terminal bool) {
 	if o := e.options.Observer; o != nil {
 		o.Committed(l.id, e.s.Now().Sub(began), Committed{Resumed: t.hold != nil, Parked: !terminal})
 	}
+	e.tellRaised(t)
 }

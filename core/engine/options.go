@@ -112,6 +112,8 @@ type Options struct {
 	MessageTTL time.Duration
 	// Dropped is told of every thrown message that met nobody. Nil: nobody is told.
 	Dropped func(message, key string)
+	// Raised is told of every incident, on the lane, once its step is durable. It must not wait. Nil: nobody is told.
+	Raised func(Incident)
 	// Follow is how often a replica looks whether another one changed the deployments, beside looking when it must. With Shared
 	// only. 1 ms … 1 h. Default 2 s.
 	Follow time.Duration

@@ -171,13 +171,14 @@ func (e *Engine) advance(l *laneState, q *request, hold *claim.Hold, in store.In
 	if q.attempt != nil {
 		q.attempt.Enter(lane.Resumed)
 	}
+	stuck := len(snapshot.Incidents()) > 0
 	result, err := flow.Step(d, snapshot, input, e.environment(in.Instance))
 	if err != nil {
 		return at(failed(leaseFault(err)))
 	}
 	return e.transact(l, &transaction{
 		q: q, cause: q.cause(), instance: in.Instance, deployment: in.Deployment, flow: in.Flow, result: result, hold: hold,
-		inbox: q.attempt != nil,
+		inbox: q.attempt != nil, stuck: stuck,
 	})
 }
 

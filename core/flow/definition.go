@@ -114,7 +114,7 @@ func fault(p *bpmn.Process, n *bpmn.Node) string {
 		return fmt.Sprintf("the %v is not executed", n.Kind)
 	case n.Loop != nil:
 		return fmt.Sprintf("the %v is not executed", bpmn.MultiInstance)
-	case n.Kind == bpmn.MessageStartEvent && n.Message.Name.Expression != nil:
+	case n.Kind == bpmn.MessageStartEvent && n.Message != nil && n.Message.Name.Expression != nil:
 		return "the name of a message that starts the process must be a text: there are no variables yet"
 	case n.Decision != nil:
 		return "decisions are not executed; a business rule task with a zeebe:taskDefinition is done by a worker"

@@ -105,7 +105,7 @@ const (
 	// DefaultRetries is how often a task is tried unless its definition says otherwise.
 	DefaultRetries = 3
 	// MaxRetries is the largest number of attempts.
-	MaxRetries = 1000
+	MaxRetries = bpmn.MaxRetries
 	// MaxTaskType is the length of a task type in bytes.
 	MaxTaskType = 256
 	// RetryPause is the pause before a handler is called a second time; it doubles up to MaxRetryPause.

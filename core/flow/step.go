@@ -224,7 +224,7 @@ func (r *Result) Refuse(generation uint64, reason string) {
 	first := s.Tokens[refused]
 	for i := range s.Tokens {
 		t := &s.Tokens[i]
-		behind := t.Behind && t.Phase == Waiting && t.Message == first.Message && t.Key == first.Key && s.process(*t) == s.process(first)
+		behind := t.Behind && t.Phase == Waiting && t.Message == first.Message && t.Key == first.Key && s.ProcessOf(*t) == s.ProcessOf(first)
 		if i != refused && !behind {
 			continue
 		}
@@ -240,8 +240,8 @@ func (r *Result) Refuse(generation uint64, reason string) {
 	r.Snapshot = &s
 }
 
-// process is the id of the process that a token's element belongs to.
-func (s *Snapshot) process(t Token) string {
+// ProcessOf is the id of the process that a token's element belongs to.
+func (s *Snapshot) ProcessOf(t Token) string {
 	for t.Scope != 0 {
 		at, ok := slices.BinarySearchFunc(s.Tokens, t.Scope, func(t Token, id uint64) int { return cmp.Compare(t.ID, id) })
 		if !ok {

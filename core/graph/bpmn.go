@@ -16,28 +16,37 @@ const (
 // flowParser reads one flow file. It returns the flow, or what makes it unusable.
 type flowParser func(file string, data []byte) (*Flow, []Fault)
 
-// parseBPMN reads a BPMN file and finds the names in it that the package must know.
+// parseBPMN reads a BPMN file and finds the names in it that the package must know. A file that is BPMN and has faults is read for more
+// of them: what its elements name can be judged all the same.
 func parseBPMN(file string, data []byte) (*Flow, []Fault) {
 	definitions, found := bpmn.Load(file, data, flow.Executes)
 	f := &Flow{File: file, Data: data, Definitions: definitions}
 	var faults []Fault
+	faulty := map[string]bool{} // elements; only looked up
 	for _, b := range found {
 		fault := Fault{File: file, Line: b.Line, Column: b.Column, Path: elementPath(b.Element), Reason: b.Reason}
 		if b.Warning {
 			f.warnings = append(f.warnings, fault)
 			continue
 		}
+		faulty[b.Element] = true
 		faults = append(faults, fault)
 	}
 	if definitions == nil {
-		return f, faults
+		if definitions, _ = bpmn.Parse(file, data); definitions == nil {
+			return f, faults
+		}
 	}
 	for _, p := range definitions.Processes {
 		process := Process{ID: p.ID, Line: p.Line}
 		for _, n := range p.Nodes {
 			process.mention(n)
+			faults = append(faults, taskFaults(file, n)...)
 		}
 		for _, x := range flow.Faults(p) {
+			if faulty[x.Node.ID] {
+				continue // it would be the same in other words
+			}
 			faults = append(faults, Fault{File: file, Line: x.Node.Line, Column: x.Node.Column, Path: elementPath(x.Node.ID), Reason: x.Reason})
 		}
 		f.Processes = append(f.Processes, process)
@@ -54,6 +63,9 @@ func elementPath(id string) string {
 
 // mention records the names that a node uses. What is wrong with the node itself is a fault already.
 func (p *Process) mention(n *bpmn.Node) {
+	if n.Kind.CatchesMessage() && n.Message == nil {
+		return
+	}
 	switch {
 	case n.Kind == bpmn.NoneStartEvent && n.Parent == bpmn.Outside:
 		p.Starts = append(p.Starts, "")

@@ -29,7 +29,7 @@ func TestFlowsOfThePackage(t *testing.T) {
 		},
 		"emit without a header": {
 			`key="target"`, `key="other"`,
-			[]string{"element emit: a service task of type \"emit\" needs the task header \"target\""},
+			[]string{"element emit: a service task of type \"emit\" needs the task header \"target\"", "element emit: a task of type emit has no header other; there are target"},
 		},
 		"input that is no field": {
 			`target="placed_at"`, `target="placed"`,
@@ -94,5 +94,62 @@ func TestWarningsOfFlowsAreKept(t *testing.T) {
 	p, faults := Load(fstest.MapFS{PackageFile: {Data: pack}, "approve.bpmn": {Data: []byte(flow)}})
 	if len(faults) > 0 || len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0].Reason, "unheard") {
 		t.Fatalf("faults %v, package %+v", faults, p)
+	}
+}
+
+// Faults of the file, of the language, of what tasks are told and of what the package is asked for: one run tells them all.
+func TestFaultsOfEveryKindInOneRun(t *testing.T) {
+	const pack = `name: many
+name: twice
+schemas: {item: {id: string}}
+relays: {items: {schema: itm}}
+channels: {in: {http: {path: /in}, schema: item, flow: proces}}
+flows: [many.bpmn]
+node: {lanes: !!str 0}
+`
+	const flow = `<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" xmlns:zeebe="http://camunda.org/schema/zeebe/1.0" targetNamespace="t">
+<process id="process"><startEvent id="in"/><inclusiveGateway id="which"/>
+<serviceTask id="tell"><extensionElements><zeebe:taskDefinition type="emit"/><zeebe:taskHeaders><zeebe:header key="target" value="items"/></zeebe:taskHeaders></extensionElements></serviceTask>
+<serviceTask id="call"><extensionElements><zeebe:taskDefinition type="http" retries="x"/>
+<zeebe:taskHeaders><zeebe:header key="method" value="CALL"/>
+<zeebe:header key="result" value="a b"/>
+<zeebe:header key="ulr" value="http://h/"/></zeebe:taskHeaders></extensionElements></serviceTask>
+<serviceTask id="again"><extensionElements><zeebe:taskDefinition type="http" retries="-4"/><zeebe:taskHeaders><zeebe:header key="url" value="http://me:pw@h/"/></zeebe:taskHeaders></extensionElements></serviceTask>
+<businessRuleTask id="decide"><extensionElements><zeebe:calledDecision decisionId="d" resultVariable="r"/></extensionElements></businessRuleTask>
+<callActivity id="sub" calledElement="nobody"/><endEvent id="end"/>
+<sequenceFlow id="a" sourceRef="in" targetRef="which"/><sequenceFlow id="b" sourceRef="which" targetRef="tell"/><sequenceFlow id="c" sourceRef="tell" targetRef="call"/>
+<sequenceFlow id="d" sourceRef="call" targetRef="again"/><sequenceFlow id="e" sourceRef="again" targetRef="decide"/><sequenceFlow id="f" sourceRef="decide" targetRef="sub"/>
+<sequenceFlow id="g" sourceRef="sub" targetRef="end"/></process></definitions>`
+	_, faults := Load(fstest.MapFS{PackageFile: {Data: []byte(pack)}, "many.bpmn": {Data: []byte(flow)}})
+	want := []string{
+		"many.bpmn:2:44: element which: the element is not supported: inclusive gateway",
+		"many.bpmn:3: element tell: emit items is not defined; there are none",
+		"many.bpmn:4:1: element call: a task of type http needs the task header url",
+		`many.bpmn:4:86: element call: retries is "x", not a number from 1 to 1000: how often the task is tried`,
+		"many.bpmn:5:20: element call: header method: found CALL, want GET, POST, PUT, PATCH, DELETE",
+		"many.bpmn:6:1: element call: header result: a b is no name of a variable",
+		"many.bpmn:7:1: element call: a task of type http has no header ulr; did you mean url?",
+		"many.bpmn:8:111: element again: header url: URL has a user or a password: secrets never stand in a package",
+		`many.bpmn:8:87: element again: retries is "-4", not a number from 1 to 1000: how often the task is tried`,
+		"many.bpmn:9:1: element decide: decisions are not executed; a business rule task with a zeebe:taskDefinition is done by a worker",
+		"many.bpmn:10: element sub: process nobody is not defined in any flow; there are process",
+		"millrace.yaml:2:1: key name is given twice, first on line 1",
+		"millrace.yaml:4:26: relays.items.schema: schema itm is not defined; did you mean item?",
+		"millrace.yaml:5:56: channels.in.flow: process proces is not defined in any flow; did you mean process?",
+		"millrace.yaml:7:15: tags are not allowed; found !!str",
+	}
+	got := make(map[string]bool, len(faults)) // only looked up
+	for _, f := range faults {
+		got[f.Error()] = true
+	}
+	for _, w := range want {
+		if !got[w] {
+			t.Errorf("no fault %q", w)
+		}
+	}
+	if t.Failed() {
+		for _, f := range faults {
+			t.Log(f.Error())
+		}
 	}
 }

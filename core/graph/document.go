@@ -113,52 +113,54 @@ func grammarError(text string) bool {
 
 // sound refuses what has no place in a package file: aliases and anchors (a reader would have to
 // expand them, and expansion is how a small file becomes a large one), tags, keys that are no words,
-// repeated keys, and nesting over maxDepth. It reports whether reading on makes sense.
+// repeated keys, and nesting over maxDepth. What it refuses and need not be there it takes out, so that the
+// rest is read and all its faults are told at once; it reports whether that makes sense.
 func (l *loader) sound(n *yaml.Node, depth int) bool {
 	if depth > maxDepth {
 		l.at(n, "", fmt.Sprintf("nested over %d levels", maxDepth))
 		return false
 	}
-	ok := true
-	if n.Kind == yaml.AliasNode || n.Anchor != "" {
+	ok := n.Kind != yaml.AliasNode
+	if !ok || n.Anchor != "" {
 		l.at(n, "", "anchors and aliases are not allowed: write the value where it is used")
-		ok = false
 	}
 	if n.Style&yaml.TaggedStyle != 0 {
 		l.at(n, "", "tags are not allowed; found "+n.Tag)
-		ok = false
+		n.Tag, n.Style = "", n.Style&^yaml.TaggedStyle // the tag that its text implies
 	}
+	kept := n.Content
 	if n.Kind == yaml.MappingNode {
-		ok = l.soundKeys(n) && ok
+		kept = l.soundKeys(n)
 	}
 	for _, child := range n.Content { // an alias has no content: nothing is expanded
 		ok = l.sound(child, depth+1) && ok
 	}
+	n.Content = kept
 	return ok
 }
 
-func (l *loader) soundKeys(n *yaml.Node) bool {
-	ok := true
+// soundKeys returns the members whose key can be one.
+func (l *loader) soundKeys(n *yaml.Node) (kept []*yaml.Node) {
 	first := make(map[string]int, len(n.Content)/2)
 	for i := 0; i < len(n.Content); i += 2 {
 		k := n.Content[i]
 		switch line, again := first[k.Value]; {
+		case k.Kind == yaml.AliasNode: // reported with its value
 		case k.Kind != yaml.ScalarNode:
-			if k.Kind != yaml.AliasNode {
-				l.at(k, "", "key is not a word")
-			}
-			ok = false
+			l.at(k, "", "key is not a word")
+			continue
 		case k.ShortTag() == "!!merge":
 			l.at(k, "", "merging with << is not allowed: write the keys where they are used")
-			ok = false
+			continue
 		case again:
 			l.at(k, "", fmt.Sprintf("key %s is given twice, first on line %d", k.Value, line))
-			ok = false
+			continue
 		default:
 			first[k.Value] = k.Line
 		}
+		kept = append(kept, k, n.Content[i+1])
 	}
-	return ok
+	return kept
 }
 
 // found names a node's kind for a fault.

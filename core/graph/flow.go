@@ -83,6 +83,7 @@ func (l *loader) flow(e entry) *Flow {
 	f, faults := l.parse(e.name, data)
 	l.faults = append(l.faults, faults...)
 	l.unparsed = l.unparsed || len(faults) > 0
+	l.unread = l.unread || len(faults) > 0 && len(f.Processes) == 0
 	l.pkg.Warnings = append(l.pkg.Warnings, f.warnings...)
 	for _, p := range f.Processes {
 		l.defineProcess(e.name, p)
@@ -135,24 +136,21 @@ func (l *loader) checkStart(o object, key string, c *Channel) {
 	}
 	p, ok := l.processes[c.Flow]
 	if !ok {
-		if !l.unparsed {
+		if !l.unread {
 			o.fault(key, "process "+clip(c.Flow)+" is not defined in any flow"+hint(c.Flow, l.processIDs))
 		}
 		return
 	}
 	starts := p.process.Starts
-	if c.Message != "" && len(starts) > 0 && !slices.Contains(starts, "") && !slices.Contains(starts, c.Message) {
+	if !l.unparsed && c.Message != "" && len(starts) > 0 && !slices.Contains(starts, "") && !slices.Contains(starts, c.Message) {
 		o.fault(key, fmt.Sprintf("process %s starts with message %s, this channel delivers message %s", c.Flow,
 			strings.Join(starts, " or "), c.Message))
 	}
 }
 
-// checkFlows joins what channels deliver and emits offer with what flows await and use. It says
-// nothing while a flow file is faulty: what such a file uses is not known.
+// checkFlows joins what channels deliver and emits offer with what flows await and use. What a flow names is judged also while a
+// flow file is faulty; that no flow names something is not said then, because what such a file uses is not all known.
 func (l *loader) checkFlows() {
-	if l.unparsed {
-		return
-	}
 	var awaited, emitted []string
 	anyMessage := false
 	thrown, throwsAny := l.thrown()
@@ -161,7 +159,7 @@ func (l *loader) checkFlows() {
 			anyMessage = anyMessage || p.AwaitsAny
 			for _, m := range p.Awaits {
 				awaited = append(awaited, m.Name)
-				if !throwsAny && !slices.Contains(thrown, m.Name) {
+				if !l.unparsed && !throwsAny && !slices.Contains(thrown, m.Name) {
 					l.checkAwait(f.File, m)
 				}
 			}
@@ -173,6 +171,9 @@ func (l *loader) checkFlows() {
 				l.checkEmit(f.File, m)
 			}
 		}
+	}
+	if l.unparsed {
+		return
 	}
 	for _, r := range l.resumes {
 		if r.message != "" && !anyMessage && !slices.Contains(awaited, r.message) {
@@ -201,9 +202,10 @@ func (l *loader) thrown() (names []string, computed bool) {
 func (l *loader) checkCall(file string, m Mention) {
 	called, ok := l.processes[m.Name]
 	switch {
+	case !ok && l.unread:
 	case !ok:
 		l.flowFault(file, m, "process "+clip(m.Name)+" is not defined in any flow"+hint(m.Name, l.processIDs))
-	case !slices.Contains(called.process.Starts, ""):
+	case !l.unparsed && !slices.Contains(called.process.Starts, ""):
 		l.flowFault(file, m, "process "+clip(m.Name)+" has no none start event to be called by")
 	}
 }

@@ -33,6 +33,7 @@ type loader struct {
 	processIDs []string
 	resumes    []resume
 	unparsed   bool // some flow file is faulty
+	unread     bool // of some flow file nothing is known
 }
 
 // index finds the named things of one kind. A name that failed to load is defined with a nil value,

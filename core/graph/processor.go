@@ -124,16 +124,24 @@ func (o object) url(name string) string {
 	if text == "" {
 		return ""
 	}
+	if reason := urlFault(text); reason != "" {
+		o.fault(name, reason)
+	}
+	return text
+}
+
+// urlFault returns why records and tasks cannot be sent to a URL, or "".
+func urlFault(text string) string {
 	u, err := url.Parse(text)
 	switch {
 	case len(text) > maxURLBytes:
-		o.fault(name, fmt.Sprintf("URL has %d bytes, want at most %d", len(text), maxURLBytes))
+		return fmt.Sprintf("URL has %d bytes, want at most %d", len(text), maxURLBytes)
 	case err != nil:
-		o.fault(name, "want a URL as in https://host/path")
+		return "want a URL as in https://host/path"
 	case u.User != nil:
-		o.fault(name, "URL has a user or a password: secrets never stand in a package")
+		return "URL has a user or a password: secrets never stand in a package"
 	case u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.Fragment != "":
-		o.fault(name, "want an absolute http or https URL without a fragment")
+		return "want an absolute http or https URL without a fragment"
 	}
-	return text
+	return ""
 }

@@ -85,7 +85,7 @@ func (n *Node) admin(w http.ResponseWriter, r *http.Request, part string, call a
 func (n *Node) administer(w http.ResponseWriter, r *http.Request, call func(*sched.Scope, store.InstanceID, *feel.Context) (engine.Reply, error)) {
 	variables, err := readVariables(w, r)
 	if err != nil {
-		reply(w, http.StatusBadRequest, problem{err.Error()})
+		refuseBody(w, err)
 		return
 	}
 	scope, done := n.requestScope(r.Context(), "administer instance")

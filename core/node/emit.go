@@ -134,7 +134,7 @@ func (x *emitter) decode(payload []byte) (*record.Batch, error) {
 func (n *Node) bury(x *emitter, e store.Emission, why error) error {
 	n.metrics.rejected.WithLabelValues("emit "+x.Name, "emission").Inc()
 	n.log.Warn("emission is a dead letter", "emit", x.Name, "instance", e.Instance, "reason", why)
-	err := n.letters.Append("emit "+x.Name, []letter{{"emission", why.Error(), letterBody(e.Payload)}})
+	err := n.letters.Append("emit "+x.Name, []letter{{Reason: "emission", Detail: why.Error(), Row: letterBody(e.Payload)}})
 	if err != nil {
 		n.end(err)
 	}

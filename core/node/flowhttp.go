@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 
@@ -54,15 +55,20 @@ type answer struct {
 // bodyOf reads a body of at most so many bytes. When it cannot, the request is answered.
 func bodyOf(w http.ResponseWriter, r *http.Request, most int64) (body []byte, read bool) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
-	if over := (*http.MaxBytesError)(nil); errors.As(err, &over) {
-		reply(w, http.StatusRequestEntityTooLarge, problem{err.Error()})
-		return nil, false
-	}
 	if err != nil {
-		reply(w, http.StatusBadRequest, problem{err.Error()})
+		refuseBody(w, err)
 		return nil, false
 	}
 	return body, true
+}
+
+// refuseBody answers a request whose body cannot be read, or is none: with the limit when it is too large.
+func refuseBody(w http.ResponseWriter, err error) {
+	if over := (*http.MaxBytesError)(nil); errors.As(err, &over) {
+		reply(w, http.StatusRequestEntityTooLarge, problem{fmt.Sprintf("body has more than %d bytes", over.Limit)})
+		return
+	}
+	reply(w, http.StatusBadRequest, problem{err.Error()})
 }
 
 // serve takes one message.

@@ -75,6 +75,7 @@ func (n *Node) startFlows() error {
 		Sweep: claim.SweepOptions{Age: n.opts.Shared.claimTimeout()}, Role: claim.LeaseOptions{TTL: n.opts.Shared.claimTimeout() / 3},
 		Hold:      n.opts.Shared.claimTimeout() / 3,
 		Failpoint: n.opts.Failpoint,
+		Raised:    n.raised,
 		Dropped:   func(message, key string) { n.log.Warn("thrown message met nobody", "message", message, "key", key) },
 	}
 	n.flows.lanes = n.metrics.newLaneMetrics(n.s, max(n.pkg.Node.Lanes, lane.DefaultLanes), func(id int) int {
@@ -161,20 +162,18 @@ func (x *stream) dispatch(scope *sched.Scope, d delivery) {
 		x.n.s.Go(scope, "delivery on "+x.name, func() {
 			defer x.room.Release(1)
 			defer d.Rows.Release()
-			var answer engine.Reply
-			err := x.n.whileSuperseded(scope, c, func(now *channel) (err error) {
-				answer, err = now.deliver(scope, id, r)
-				return err
-			})
-			switch {
-			case err != nil:
-				share.Fail(err)
-			default:
-				if answer.Duplicate {
-					share.Duplicates(1)
-				}
-				share.Ack() // also when nothing waits for it, or it is not valid: sent again it would fare the same
+			answer, err := x.deliver(scope, c, id, r)
+			if err == nil {
+				err = x.refused(answer, c, id, r)
 			}
+			if err != nil {
+				share.Fail(err)
+				return
+			}
+			if answer.Duplicate {
+				share.Duplicates(1)
+			}
+			share.Ack() // also when nothing waits for it, or it is not valid: sent again it would fare the same
 		})
 	}
 	d.Share.Ack()
@@ -185,9 +184,44 @@ func (x *channel) selected(b *record.Batch) ([]int32, error) {
 	return rows, x.n.rejectRows("channel "+x.Name, b, rejected)
 }
 
-// deliver brings one row to the engine.
-func (x *channel) deliver(scope *sched.Scope, id string, row record.Row) (engine.Reply, error) {
-	return x.bring(scope, engine.Delivery{Channel: x.Name, ID: id, Deployment: x.deployment, Decode: func() (engine.Message, error) { return x.message(row) }})
+// deliver brings one row to the engine, by the channel that is open now.
+func (x *stream) deliver(scope *sched.Scope, c *channel, id string, row record.Row) (answer engine.Reply, err error) {
+	err = x.n.whileSuperseded(scope, c, func(now *channel) (err error) {
+		decode := func() (engine.Message, error) { return now.message(row) }
+		answer, err = now.bring(scope, engine.Delivery{Channel: now.Name, ID: id, Deployment: now.deployment, Decode: decode})
+		return err
+	})
+	return answer, err
+}
+
+// refused keeps a row that took no effect, and never will, as a dead letter, and warns: nobody else is told, unlike whoever posts a message.
+func (x *stream) refused(answer engine.Reply, c *channel, id string, row record.Row) error {
+	why, key := answer.Reason, ""
+	switch answer.Outcome {
+	case engine.Rejected:
+	case engine.Unmatched:
+		if why == "" {
+			why = "nothing waits for it under its key"
+		}
+	default:
+		return nil
+	}
+	if m, err := c.message(row); err == nil {
+		key = m.Key
+	}
+	place, reason := "channel "+x.name, answer.Outcome.String()
+	x.n.metrics.rejected.WithLabelValues(place, reason).Inc()
+	if others, ok := x.n.paced.pass(place + " " + reason); ok {
+		x.n.log.Warn("a record took no effect and is a dead letter", "channel", x.name, "outcome", reason, "key", key, "id", id, "reason", why, "others since the last warning", others)
+	}
+	text, err := row.AppendJSON(nil)
+	if err == nil {
+		err = x.n.letters.Append(place, []letter{{Reason: reason, Detail: why, Key: key, Row: text}})
+	}
+	if err != nil {
+		x.n.end(err)
+	}
+	return err
 }
 
 // bring brings a message to the engine and counts the answer.

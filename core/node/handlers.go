@@ -12,15 +12,9 @@ import (
 	"github.com/millrace-dev/millrace/core/engine"
 	"github.com/millrace-dev/millrace/core/feel"
 	"github.com/millrace-dev/millrace/core/flow"
+	"github.com/millrace-dev/millrace/core/graph"
 	"github.com/millrace-dev/millrace/core/sched"
 )
-
-// HTTPTask is the task type of the built-in HTTP call.
-//
-// Its task headers are url (required), method (POST unless given) and result, the name of the variable that takes the answer
-// (response unless given). The body is the task's variables as JSON. An answer of 2xx completes the task; anything else is an
-// incident. The call may be repeated when the node dies before the step's commit, under the same Idempotency-Key.
-const HTTPTask = "http"
 
 // callTimeout bounds one call, which its lane waits for.
 const callTimeout = 30 * time.Second
@@ -32,16 +26,19 @@ func (n *Node) handlers() map[string]engine.Handler {
 		Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: 4, IdleConnTimeout: time.Minute,
 	}}
 	return map[string]engine.Handler{
-		HTTPTask: func(scope *sched.Scope, c flow.Call) (*feel.Context, error) { return httpCall(n.calls, scope, c) },
+		graph.HTTPTask: func(scope *sched.Scope, c flow.Call) (*feel.Context, error) { return httpCall(n.calls, scope, c) },
 	}
 }
 
+// httpCall does a task of type http, whose headers the package has checked. The body is the task's variables as JSON. An answer of 2xx
+// completes the task; anything else is tried again, and then is an incident. The call may be repeated when the node dies before the
+// step's commit, under the same Idempotency-Key.
 func httpCall(client *http.Client, scope *sched.Scope, c flow.Call) (*feel.Context, error) {
 	body, err := feel.AppendJSON(nil, c.Variables)
 	if err != nil {
 		return nil, fmt.Errorf("%w: encode variables: %w", errCall, err)
 	}
-	url, method, result := header(c.Headers, "url", ""), header(c.Headers, "method", http.MethodPost), header(c.Headers, "result", "response")
+	url, method, result := header(c.Headers, graph.HTTPURLHeader, ""), header(c.Headers, graph.HTTPMethodHeader, http.MethodPost), header(c.Headers, graph.HTTPResultHeader, "response")
 	if url == "" {
 		return nil, fmt.Errorf("%w: task header url is missing", errCall)
 	}

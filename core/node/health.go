@@ -11,24 +11,26 @@ import (
 type health struct {
 	Status string   `json:"status"`
 	Why    []string `json:"why,omitempty"`
+	// Degraded is what does not work while everything else does: it alone does not make a node unready.
+	Degraded []string `json:"degraded,omitempty"`
 }
 
 // livez fails when the node cannot go on, or a lane of it does not, which it names: whoever watches it should restart it.
 func (n *Node) livez(w http.ResponseWriter, _ *http.Request) {
 	if why, ok := n.ended.Get(); ok {
-		reply(w, http.StatusServiceUnavailable, health{"ended", []string{why.Error()}})
+		reply(w, http.StatusServiceUnavailable, health{Status: "ended", Why: []string{why.Error()}})
 		return
 	}
 	if n.flows != nil && n.flows.lanes != nil {
 		if dead := n.flows.lanes.dead(n.opts.deadLane); len(dead) > 0 {
-			reply(w, http.StatusServiceUnavailable, health{"dead lane", dead})
+			reply(w, http.StatusServiceUnavailable, health{Status: "dead lane", Why: dead})
 			return
 		}
 	}
 	reply(w, http.StatusOK, health{Status: "live"})
 }
 
-// readyz fails while the node takes no input, and says why.
+// readyz fails while the node takes no input, and says why. What is only degraded is said, too: the rest of the input must go on to come.
 func (n *Node) readyz(w http.ResponseWriter, _ *http.Request) {
 	var why []string
 	if !n.ready.Load() {
@@ -41,10 +43,10 @@ func (n *Node) readyz(w http.ResponseWriter, _ *http.Request) {
 		why = append(why, silent)
 	}
 	if len(why) > 0 {
-		reply(w, http.StatusServiceUnavailable, health{"not ready", why})
+		reply(w, http.StatusServiceUnavailable, health{"not ready", why, n.degraded()})
 		return
 	}
-	reply(w, http.StatusOK, health{Status: "ready"})
+	reply(w, http.StatusOK, health{Status: "ready", Degraded: n.degraded()})
 }
 
 // houseInterval is how often the disk is looked at and expired rows are removed.

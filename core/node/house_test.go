@@ -141,7 +141,7 @@ func TestEmissionArrivesOnce(t *testing.T) {
 func TestDeadLettersAreDurable(t *testing.T) {
 	disk := &vfs.Crashable{}
 	d := newDeadLetters(disk)
-	letters := []letter{{"one", "d", []byte(`{}`)}, {"two", "d", []byte(`{}`)}}
+	letters := []letter{{Reason: "one", Detail: "d", Row: []byte(`{}`)}, {Reason: "two", Detail: "d", Row: []byte(`{}`)}}
 	if err := d.Append("a/b", letters); err != nil {
 		t.Fatal(err)
 	}

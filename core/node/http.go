@@ -43,6 +43,8 @@ func (n *Node) mux(open []*channel) *http.ServeMux {
 	mux.HandleFunc("GET /readyz", n.readyz)
 	mux.Handle("GET /metrics", n.metrics.handler())
 	mux.HandleFunc("GET /api/package", n.apiPackage)
+	mux.HandleFunc("GET /api/sources", n.apiSources)
+	mux.HandleFunc("POST /api/sources/{source}/reread", n.apiReread)
 	n.flowRoutes(mux, open)
 	for _, x := range n.intakes {
 		n.route(mux, x.path, x.handler.ServeHTTP)

@@ -26,6 +26,8 @@ type instanceLine struct {
 	Instance store.InstanceID `json:"instance"`
 	Status   string           `json:"status"`
 	Schedule bool             `json:"schedule,omitempty"` // of a timer start event, waiting to start others
+	// Incidents are those of an instance that is listed for them.
+	Incidents []engine.Incident `json:"incidents,omitempty"`
 }
 
 // instancePage is the body of /api/instances.
@@ -42,12 +44,21 @@ type listing struct {
 	status string
 	after  store.InstanceID
 	limit  int
+	stuck  bool // only those that have incidents
 }
 
 func readListing(q url.Values) (listing, error) {
 	l := listing{status: q.Get("status"), after: store.InstanceID(q.Get("after")), limit: defaultListed}
 	if l.status != "" && !slices.Contains(listedStatuses, l.status) {
 		return l, fmt.Errorf("status %q: want one of %s", l.status, strings.Join(listedStatuses, ", "))
+	}
+	switch text := q.Get("incidents"); {
+	case text == "true" && l.status != "" && l.status != store.Running.String():
+		return l, fmt.Errorf("status %s: only running instances have incidents", l.status)
+	case text == "true":
+		l.stuck = true
+	case text != "" && text != "false":
+		return l, fmt.Errorf("incidents %q: want true or false", text)
 	}
 	if text := q.Get("limit"); text != "" {
 		n, err := strconv.Atoi(text)
@@ -66,7 +77,11 @@ func (n *Node) apiInstances(w http.ResponseWriter, r *http.Request) {
 		reply(w, http.StatusBadRequest, problem{err.Error()})
 		return
 	}
-	page, err := n.listInstances(l)
+	list := n.listInstances
+	if l.stuck {
+		list = n.listStuck
+	}
+	page, err := list(l)
 	if err != nil {
 		reply(w, http.StatusServiceUnavailable, problem{err.Error()})
 		return
@@ -94,7 +109,7 @@ func (n *Node) listInstances(l listing) (instancePage, error) {
 			}
 			after = h.Instance
 			if h.Status != store.Void && !engine.Internal(h.Instance) && (l.status == "" || h.Status.String() == l.status) {
-				page.Instances = append(page.Instances, instanceLine{h.Instance, h.Status.String(), engine.IsSchedule(h.Instance)})
+				page.Instances = append(page.Instances, instanceLine{Instance: h.Instance, Status: h.Status.String(), Schedule: engine.IsSchedule(h.Instance)})
 			}
 		}
 		if looked += len(heads); len(heads) < limit {
@@ -103,6 +118,34 @@ func (n *Node) listInstances(l listing) (instancePage, error) {
 	}
 	page.Next = after
 	return page, nil
+}
+
+// listStuck lists instances that have incidents.
+func (n *Node) listStuck(l listing) (instancePage, error) {
+	page := instancePage{Instances: []instanceLine{}}
+	stuck, err := n.flows.engine.Incidents(n.intake, l.after, l.limit+1)
+	if err != nil {
+		return page, err
+	}
+	for _, x := range stuck {
+		if len(page.Instances) == l.limit {
+			page.Next = page.Instances[l.limit-1].Instance
+			break
+		}
+		page.Instances = append(page.Instances, instanceLine{
+			Instance: x.Instance, Status: store.Running.String(), Schedule: engine.IsSchedule(x.Instance), Incidents: x.Incidents,
+		})
+	}
+	return page, nil
+}
+
+// raised tells the operator of an incident: all are counted, and the log has one of each kind in a while.
+func (n *Node) raised(x engine.Incident) {
+	n.metrics.incidents.WithLabelValues(x.Process, x.Element, string(x.Code)).Inc()
+	if others, ok := n.paced.pass(fmt.Sprintf("incident %s %s %s", x.Process, x.Element, x.Code)); ok {
+		n.log.Warn("incident", "instance", x.Instance, "process", x.Process, "element", x.Element, "code", x.Code, "reason", x.Reason,
+			"others since the last warning", others)
+	}
 }
 
 // counts is the body of /api/instances/count.

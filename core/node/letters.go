@@ -14,24 +14,31 @@ import (
 	"github.com/millrace-dev/millrace/core/sink/vfs"
 )
 
-// deadLetters keeps rows that no expression could be evaluated for, and those that an HTTP sink's peer refused for good: one file
-// for each place, below dead-letters in the data folder.
+// deadLetters keeps rows that no expression could be evaluated for, those that met nobody in the flows, and those that an HTTP sink's peer
+// refused for good: one file for each place, below dead-letters in the data folder. Whoever appends while another one writes is written
+// with the others, behind one sync.
 type deadLetters struct {
-	fs    vfs.FS
-	mu    sync.Mutex
-	files map[string]*letterFile
+	fs      vfs.FS
+	writing sync.Mutex // of who writes for all that wait; taken before mu
+	mu      sync.Mutex
+	files   map[string]*letterFile
 }
 
 // letterFile is a file that lines are added to.
 type letterFile struct {
-	vfs.File
-	end int64
+	vfs.File // nil until somebody writes. Of who writes, as is end.
+	end      int64
+
+	pending       []byte // what is to be written
+	asked, stored uint64 // appends that came, and those that are durable
+	failed        error  // for good
 }
 
 // letter is one line of a dead-letter file.
 type letter struct {
 	Reason string          `json:"reason"`
 	Detail string          `json:"detail"`
+	Key    string          `json:"key,omitempty"`
 	Row    json.RawMessage `json:"row"`
 }
 
@@ -52,12 +59,6 @@ func (d *deadLetters) Append(place string, rows []letter) error {
 }
 
 func (d *deadLetters) append(place string, rows []letter) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	f, err := d.file(place)
-	if err != nil {
-		return err
-	}
 	var text []byte
 	for _, row := range rows {
 		line, err := json.Marshal(row)
@@ -65,6 +66,53 @@ func (d *deadLetters) append(place string, rows []letter) error {
 			return err
 		}
 		text = append(append(text, line...), '\n')
+	}
+	d.mu.Lock()
+	f := d.files[place]
+	if f == nil {
+		f = &letterFile{}
+		d.files[place] = f
+	}
+	f.pending = append(f.pending, text...)
+	f.asked++
+	mine := f.asked
+	d.mu.Unlock()
+
+	d.writing.Lock()
+	defer d.writing.Unlock()
+	d.mu.Lock()
+	text, upto := f.pending, f.asked
+	done, failed := f.stored >= mine, f.failed
+	if !done && failed == nil {
+		f.pending = nil
+	}
+	d.mu.Unlock()
+	if done || failed != nil {
+		return failed
+	}
+	err := d.write(place, f, text)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if f.failed = err; err == nil {
+		f.stored = upto
+	}
+	return err
+}
+
+// write writes lines to a file that can be found, and syncs it.
+func (d *deadLetters) write(place string, f *letterFile, text []byte) error {
+	if f.File != nil {
+		if there, err := f.Present(); err != nil || !there { // somebody has moved it away: what is to come is in another one
+			if err := errors.Join(err, f.Close()); err != nil {
+				return err
+			}
+			f.File = nil
+		}
+	}
+	if f.File == nil {
+		if err := d.open(place, f); err != nil {
+			return err
+		}
 	}
 	written, err := f.WriteAt(text, f.end)
 	f.end += int64(written)
@@ -74,24 +122,17 @@ func (d *deadLetters) append(place string, rows []letter) error {
 	return err
 }
 
-func (d *deadLetters) file(place string) (*letterFile, error) {
-	if f := d.files[place]; f != nil {
-		return f, nil
-	}
+func (d *deadLetters) open(place string, f *letterFile) error {
 	name := strings.ReplaceAll(place, string(filepath.Separator), "_") + ".ndjson"
 	file, err := d.fs.Open(filepath.Join(lettersFolder, name))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	f := &letterFile{File: file}
+	f.File = file
 	if f.end, err = file.Size(); err == nil {
 		err = f.mend()
 	}
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	d.files[place] = f
-	return f, nil
+	return err
 }
 
 // mend ends a line of which a crash has left a part, so that the next letter is a line of its own. Nobody was told that the part is there.
@@ -111,11 +152,15 @@ func (f *letterFile) mend() error {
 
 // Close closes every file.
 func (d *deadLetters) Close() error {
+	d.writing.Lock()
+	defer d.writing.Unlock()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	var errs error
 	for _, f := range d.files {
-		errs = errors.Join(errs, f.Close())
+		if f.File != nil {
+			errs = errors.Join(errs, f.Close())
+		}
 	}
 	d.files = map[string]*letterFile{}
 	return errs
@@ -134,7 +179,7 @@ func (n *Node) rejectRows(place string, b *record.Batch, rows []*record.Rejectio
 		if err != nil {
 			text, _ = json.Marshal(err.Error()) // a string always encodes
 		}
-		letters = append(letters, letter{r.Reason.String(), r.Error(), text})
+		letters = append(letters, letter{Reason: r.Reason.String(), Detail: r.Error(), Row: text})
 	}
 	err := n.letters.Append(place, letters)
 	if err != nil {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/millrace-dev/millrace/core/source"
 )
 
 const tail = `
@@ -62,12 +64,18 @@ func TestFileSourceKeepsItsPosition(t *testing.T) {
 	}
 }
 
+// unmarked is a stream that keeps no position.
+type unmarked struct{ io.ReadCloser }
+
+func (unmarked) Mark(int64) ([]byte, error) { return nil, nil }
+func (unmarked) Size() (int64, error)       { return 0, nil }
+
 // A stream is held back while the disk is below its mark, and read on when there is room.
 func TestStreamWaitsForRoom(t *testing.T) {
 	var free atomic.Uint64
 	r := run(t, ordersPackage(t), t.TempDir(), func(o *Options) { o.diskFree = func(*Node) (uint64, error) { return free.Load(), nil } })
 	inner := strings.NewReader("line\n")
-	open := r.gated(func(int64) (io.ReadCloser, error) { return io.NopCloser(inner), nil })
+	open := r.gated(func(int64) (source.Stream, error) { return unmarked{io.NopCloser(inner)}, nil })
 	stream, err := open(0)
 	if err != nil {
 		t.Fatal(err)

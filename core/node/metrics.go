@@ -17,6 +17,8 @@ type metrics struct {
 	rejected   *prometheus.CounterVec // records by place and reason
 	written    *prometheus.CounterVec // rows staged by sink
 	flows      *prometheus.CounterVec // steps by channel and outcome
+	incidents  *prometheus.CounterVec // by process, element and code
+	sources    *prometheus.GaugeVec   // 1 for the state that a source is in
 	requests   *prometheus.HistogramVec
 }
 
@@ -32,11 +34,15 @@ func newMetrics() *metrics {
 	m.rejected = counter("records_rejected_total", "Records refused alone.", "place", "reason")
 	m.written = counter("rows_staged_total", "Rows that a sink staged for its output; redelivered rows count again.", "sink")
 	m.flows = counter("deliveries_total", "Deliveries to flows.", "channel", "outcome")
+	m.incidents = counter("incidents_total", "Incidents raised: tokens that got stuck.", "process", "element", "code")
 	m.requests = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Namespace: "millrace", Name: "request_seconds", Help: "Time to the reply of a request.",
 		Buckets: prometheus.ExponentialBuckets(0.0005, 2, 16),
 	}, []string{"path"})
-	m.registry.MustRegister(m.requests, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.sources = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Namespace: "millrace", Name: "source_state", Help: "1 for the state that the source is in, 0 for the others.",
+	}, []string{"source", "state"})
+	m.registry.MustRegister(m.requests, m.sources, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
 

@@ -42,8 +42,10 @@ type Node struct {
 	point   *sink.Point
 	relays  map[string]*batches
 	intakes []intakeRoute
+	feeds   []*feed // every source, in the package's order
 	flows   *flows
 	letters *deadLetters
+	paced   *pace // warnings
 	metrics *metrics
 	calls   *http.Client // of HTTP tasks
 
@@ -78,7 +80,7 @@ func Start(opts Options) (*Node, error) {
 		s: s, opts: opts, pkg: opts.Package, log: opts.Log, metrics: newMetrics(),
 		ready: sched.NewBool(s, "ready", false), full: sched.NewBool(s, "disk full", false),
 		ended: sched.NewWriteOnce[error](s, "node ended"), requests: sched.NewInt64(s, "requests", 0),
-		heard: sched.NewInt64(s, "shared store heard", 0),
+		heard: sched.NewInt64(s, "shared store heard", 0), paced: newPace(s, "warnings"),
 	}
 	n.root = s.NewScope("node")
 	n.flowing = n.root.Child("flowing")
@@ -120,6 +122,9 @@ func (n *Node) start() error {
 		return fmt.Errorf("open store: %w", err)
 	}
 	if err := n.startPlane(); err != nil {
+		return err
+	}
+	if err := n.belong(); err != nil {
 		return err
 	}
 	n.watchDisk()

@@ -35,6 +35,11 @@ type Options struct {
 	// Listen is the address of the HTTP port; empty: the package's. Only loopback addresses are accepted: anything else needs
 	// transport security, which this version does not have.
 	Listen string
+	// TakeOver says that data which belongs to a package of another name becomes this one's. Otherwise it is refused.
+	TakeOver bool
+	// AcceptShort are file sinks and dead-letter files, by their names in the package, that may be shorter than what was acknowledged of
+	// them: somebody has taken that away on purpose. They go on at their present end. Others are refused.
+	AcceptShort []string
 	// Log receives what an operator should know. Nil: standard error, as text.
 	Log *slog.Logger
 	// Failpoint is called at the named points of a commit; crash tests end the process there. Nil: nothing.
@@ -63,6 +68,11 @@ func (o Options) Validate() error {
 	}
 	if len(o.Replica) > maxReplica {
 		faults = append(faults, fmt.Errorf("replica: %d bytes, more than %d", len(o.Replica), maxReplica))
+	}
+	for _, name := range o.AcceptShort {
+		if o.Package != nil && !slices.Contains(pointFiles(o.Package), name) {
+			faults = append(faults, fmt.Errorf("accept short: the package writes no file %s; it writes %s", name, strings.Join(pointFiles(o.Package), ", ")))
+		}
 	}
 	if o.Package != nil {
 		if err := checkListen(o.address()); err != nil {

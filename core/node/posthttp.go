@@ -26,7 +26,7 @@ func (n *Node) startHTTPSink(s *graph.Sink) error {
 				return err
 			}
 			n.metrics.rejected.WithLabelValues(place, "refused").Inc()
-			if err = n.letters.Append(place, []letter{{"refused", why.Error(), text}}); err != nil {
+			if err = n.letters.Append(place, []letter{{Reason: "refused", Detail: why.Error(), Row: text}}); err != nil {
 				n.end(err)
 			}
 			return err

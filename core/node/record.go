@@ -3,6 +3,7 @@ package node
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow/memory"
@@ -40,20 +41,35 @@ func (n *Node) attach(name string, from *graph.Relay) *consumer {
 	return n.relays[from.Name].Attach(name, from.Capacity)
 }
 
-// makePoint opens the commit point of the package's file sinks.
-func (n *Node) makePoint() error {
-	var names []string
-	for _, s := range n.pkg.Sinks {
+// pointFiles are the files that a package writes with the commit point: those of its file sinks, and dead letters of streams.
+func pointFiles(p *graph.Package) (names []string) {
+	for _, s := range p.Sinks {
 		if s.File != nil {
 			names = append(names, s.File.Path)
 		}
 	}
-	for _, s := range n.pkg.Sources {
+	for _, s := range p.Sources {
 		if s.HTTP == nil {
 			names = append(names, deadLetterFile(s))
 		}
 	}
-	o := sink.Options{Files: names, Failpoint: n.opts.Failpoint}
+	return names
+}
+
+// acceptShort says whether a file may be shorter than what was acknowledged of it.
+func (n *Node) acceptShort(name string, size, committed int64) bool {
+	accepted := slices.Contains(n.opts.AcceptShort, name)
+	if accepted {
+		n.log.Warn("file is shorter than what was acknowledged of it, and goes on at its end as asked", "file", name, "bytes", size, "acknowledged", committed)
+	} else {
+		n.log.Error("file is shorter than what was acknowledged of it: put it back, or accept that with --accept-short", "file", name, "bytes", size, "acknowledged", committed)
+	}
+	return accepted
+}
+
+// makePoint opens the commit point of the package's file sinks.
+func (n *Node) makePoint() error {
+	o := sink.Options{Files: pointFiles(n.pkg), Failpoint: n.opts.Failpoint, Short: n.acceptShort}
 	if err := o.Validate(); err != nil {
 		return fmt.Errorf("file sinks: %w", err)
 	}

@@ -1,16 +1,13 @@
 package node
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"path/filepath"
 	"time"
 
 	"github.com/millrace-dev/millrace/core/graph"
 	"github.com/millrace-dev/millrace/core/record"
-	"github.com/millrace-dev/millrace/core/sink"
 	"github.com/millrace-dev/millrace/core/source"
 	"github.com/millrace-dev/millrace/core/source/file"
 	"github.com/millrace-dev/millrace/core/source/web"
@@ -22,9 +19,10 @@ type intakeRoute struct {
 	handler http.Handler
 }
 
-// makeIntakes makes the HTTP sources. They stay as they are while deployments change.
+// makeIntakes makes the HTTP sources, and notes all sources. They stay as they are while deployments change.
 func (n *Node) makeIntakes() error {
 	for _, s := range n.pkg.Sources {
+		n.feeds = append(n.feeds, n.newFeed(s))
 		if s.HTTP == nil {
 			continue
 		}
@@ -80,30 +78,17 @@ func deadLetterFile(s *graph.Source) string {
 	return path
 }
 
-// startSources starts the streams: files and standard input.
-func (n *Node) startSources() error {
-	for _, s := range n.pkg.Sources {
-		if s.HTTP != nil {
-			continue
-		}
-		if err := n.startLines(s); err != nil {
-			return fmt.Errorf("source %s: %w", s.Name, err)
-		}
-	}
-	return nil
-}
-
 // gate holds a stream back while the disk is below its low-water mark.
 type gate struct {
-	io.ReadCloser
+	source.Stream
 	n *Node
 }
 
 // gateInterval is how often a stream that is held back looks again.
 const gateInterval = 100 * time.Millisecond
 
-func (n *Node) gated(open func(int64) (io.ReadCloser, error)) func(int64) (io.ReadCloser, error) {
-	return func(offset int64) (io.ReadCloser, error) {
+func (n *Node) gated(open func(int64) (source.Stream, error)) func(int64) (source.Stream, error) {
+	return func(offset int64) (source.Stream, error) {
 		stream, err := open(offset)
 		if err != nil {
 			return nil, err
@@ -119,13 +104,14 @@ func (g gate) Read(p []byte) (int, error) {
 			return 0, err
 		}
 	}
-	return g.ReadCloser.Read(p)
+	return g.Stream.Read(p)
 }
 
-func (n *Node) startLines(s *graph.Source) error {
+// linesOf makes what reads a stream.
+func (n *Node) linesOf(s *graph.Source) (*source.Lines, error) {
 	letters, ok := n.point.File(deadLetterFile(s))
 	if !ok {
-		return fmt.Errorf("dead-letter file %s is not with the commit point", deadLetterFile(s))
+		return nil, fmt.Errorf("dead-letter file %s is not with the commit point", deadLetterFile(s))
 	}
 	open := file.Stdin
 	if s.File != nil {
@@ -139,22 +125,8 @@ func (n *Node) startLines(s *graph.Source) error {
 	if n.shared != nil {
 		ids = n.opts.Replica + "/" + s.Name
 	}
-	l, err := source.NewLines(n.s, source.LinesOptions{
+	return source.NewLines(n.s, source.LinesOptions{
 		Name: s.Name, IDs: ids, Schema: s.Schema, Decode: s.Decode, To: n.relays[s.To.Relay.Name], Open: n.gated(open),
 		Keep: s.File != nil, Point: n.point, DeadLetter: letters, Store: n.store, Rejected: n.countRejected("source " + s.Name),
 	})
-	if err != nil {
-		return err
-	}
-	n.s.Go(n.intake, "source "+s.Name, func() {
-		switch err := l.Run(n.intake); {
-		case err == nil:
-			n.log.Info("source is at its end", "source", s.Name)
-		case errors.Is(err, sink.ErrFenced):
-			n.end(err)
-		case n.intake.Err() == nil:
-			n.log.Error("source stopped", "source", s.Name, "reason", err)
-		}
-	})
-	return nil
 }

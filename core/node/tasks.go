@@ -76,7 +76,7 @@ type taskLine struct {
 func (n *Node) apiFetch(w http.ResponseWriter, r *http.Request) {
 	b := fetchBody{Max: defaultTasks, Lock: span(defaultLock)}
 	if err := readBody(w, r, &b); err != nil {
-		reply(w, http.StatusBadRequest, problem{err.Error()})
+		refuseBody(w, err)
 		return
 	}
 	scope, done := n.requestScope(r.Context(), "fetch tasks")
@@ -151,7 +151,7 @@ func (n *Node) apiTask(w http.ResponseWriter, r *http.Request, do taskCall) {
 	}
 	var b taskBody
 	if err := readBody(w, r, &b); err != nil {
-		reply(w, http.StatusBadRequest, problem{err.Error()})
+		refuseBody(w, err)
 		return
 	}
 	if b.variables, err = contextOf(b.Variables); err != nil {

@@ -141,7 +141,7 @@ func (d *Decoder) object() *Rejection {
 	switch kind := d.tokens.PeekKind(); kind {
 	case '{':
 	case '[':
-		return d.reject(NotObject, "want an object, found an array; send several records one per line")
+		return d.reject(NotObject, "want an object, found an array: a record is one object, and several are lines, without brackets around and commas between them")
 	default:
 		if _, err := d.tokens.ReadToken(); err != nil {
 			return d.syntax(err)

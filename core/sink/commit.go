@@ -60,7 +60,7 @@ func (p *Point) assemble(group []*Unit) []store.Row {
 	return rows
 }
 
-// write appends the buffers behind the committed lengths.
+// write appends the buffers behind the committed lengths. A file that has become shorter than its own is left as it is.
 func (p *Point) write() error {
 	for i := range p.files {
 		f := &p.files[i]
@@ -68,7 +68,11 @@ func (p *Point) write() error {
 			continue
 		}
 		var err error
-		p.s.External("write file", func() { _, err = f.file.WriteAt(f.buffer, f.committed) })
+		p.s.External("write file", func() {
+			if err = f.whole(); err == nil {
+				_, err = f.file.WriteAt(f.buffer, f.committed)
+			}
+		})
 		if err != nil {
 			return fmt.Errorf("write sink file %s: %w", f.name, err)
 		}
@@ -76,7 +80,25 @@ func (p *Point) write() error {
 	return nil
 }
 
-// sync makes the data durable. After an error the system may have dropped it and report success the next time, so
+// whole reports ErrShort when somebody has cut the file: what was acknowledged is not there any more.
+func (f *pointFile) whole() error {
+	size, err := f.file.Size()
+	if err == nil && size < f.committed {
+		err = fmt.Errorf("%d bytes of %d: %w", size, f.committed, ErrShort)
+	}
+	return err
+}
+
+// present reports ErrGone when somebody has taken the file away: what is written to it nobody finds.
+func (f *pointFile) present() error {
+	there, err := f.file.Present()
+	if err == nil && !there {
+		err = fmt.Errorf("%w: %d bytes of it were acknowledged", ErrGone, f.committed)
+	}
+	return err
+}
+
+// sync makes the data durable, in files that can be found. After an error the system may have dropped it and report success the next time, so
 // there is no second attempt.
 func (p *Point) sync() error {
 	for i := range p.files {
@@ -85,7 +107,11 @@ func (p *Point) sync() error {
 			continue
 		}
 		var err error
-		p.s.External("sync file", func() { err = f.file.Sync() })
+		p.s.External("sync file", func() {
+			if err = f.file.Sync(); err == nil {
+				err = f.present()
+			}
+		})
 		if err != nil {
 			return fmt.Errorf("sync sink file %s: %w", f.name, err)
 		}
@@ -115,6 +141,10 @@ func (p *Point) record(scope *sched.Scope, rows []store.Row) error {
 // undo cuts back what the group wrote and returns cause. When that fails too the file holds what nobody acknowledged,
 // which only a restart removes.
 func (p *Point) undo(cause error) error {
+	if errors.Is(cause, ErrShort) { // cutting the file to its length would fill it with zeros
+		p.emit("CutFails")
+		return fmt.Errorf("%w: %w", ErrFenced, cause)
+	}
 	for i := range p.files {
 		f := &p.files[i]
 		if len(f.buffer) == 0 {

@@ -289,7 +289,8 @@ type scale struct {
 func (s *scale) Open(string) (vfs.File, error) { return s, nil }
 func (s *scale) Sync() error                   { return nil }
 func (s *scale) Truncate(int64) error          { return nil }
-func (s *scale) Size() (int64, error)          { return 0, nil }
+func (s *scale) Size() (int64, error)          { return s.length, nil }
+func (s *scale) Present() (bool, error)        { return true, nil }
 
 func (s *scale) Close() error {
 	s.closed++

@@ -215,3 +215,52 @@ func (o *outside) tolerant() {
 	p.Close()
 	scope.Join()
 }
+
+// Somebody removes or cuts a file while the point has it open. What comes after that is not acknowledged, and the next start refuses
+// the file, unless it is told that this was meant: then it goes on with what is there.
+func TestSimG6WhatIsTakenAwayIsNoticed(t *testing.T) {
+	sim.Check(t, "G6/what-is-taken-away-is-noticed", func(w *sim.World) {
+		o := newOutside(w, 0, memory.Options{})
+		s := w.Scheduler()
+		scope := s.NewScope("node")
+		p := sink.NewPoint(s, o.store, &o.disk, sink.Options{Files: files})
+		w.Own(p)
+		w.NoError(p.Open(scope))
+		var why error
+		s.Go(scope, "point", func() { why = p.Run(scope) })
+		send := func(id int) error {
+			reply := newSettled(s)
+			u := p.NewUnit(nil, reply)
+			u.Stage(1, line(id))
+			u.Submit()
+			err, ended := reply.outcome.Wait(scope)
+			w.NoError(ended)
+			return err
+		}
+		w.NoError(send(0))
+		sent := s.NewScope("sender")
+		var during error
+		s.Go(sent, "sender", func() { during = send(1) })
+		if w.Choose("how", 2) == 0 {
+			o.disk.Remove(ledger)
+		} else {
+			o.disk.Cut(ledger, w.Choose("left", len(line(0))))
+		}
+		after := send(2)
+		w.Require(errors.Is(after, sink.ErrFenced), "G6.I8", "a row that came after the file was taken away is settled with %v", after)
+		sent.Join()
+		w.Require(during == nil || errors.Is(during, sink.ErrFenced), "G6.I8", "settled with %v", during)
+		scope.Join()
+		w.Require(errors.Is(why, sink.ErrGone) || errors.Is(why, sink.ErrShort), "G6.I8", "the point ended with %v", why)
+		again := sink.NewPoint(s, o.store, &o.disk, sink.Options{Files: files})
+		err := again.Open(nil)
+		w.Require(errors.Is(err, sink.ErrShort), "G6.I8", "the next start ended with %v", err)
+		asked := ""
+		meant := sink.NewPoint(s, o.store, &o.disk, sink.Options{Files: files, Short: func(name string, size, committed int64) bool {
+			asked = fmt.Sprint(name, size < committed)
+			return true
+		}})
+		w.NoError(meant.Open(nil))
+		w.Require(asked == ledger+"true", "G6.I8", "asked about %s", asked)
+	})
+}

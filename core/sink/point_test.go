@@ -226,3 +226,47 @@ func TestPointOptionsListEveryFault(t *testing.T) {
 		t.Fatal("too many files were accepted")
 	}
 }
+
+// A file that somebody moves away or replaces while the point has it open, as a rotation of logs does.
+func TestFileThatIsReplacedFences(t *testing.T) {
+	for name, take := range map[string]func(path string) error{ //order:each has a folder of its own
+		"removed": os.Remove,
+		"moved":   func(path string) error { return os.Rename(path, path+".1") },
+		"replaced": func(path string) error {
+			return errors.Join(os.Remove(path), os.WriteFile(path, []byte("one\n"), 0o600))
+		},
+		"emptied": func(path string) error { return os.Truncate(path, 0) },
+	} {
+		s := sched.Scheduler{}
+		st, _ := memory.Open(s, memory.Options{})
+		dir := t.TempDir()
+		p := sink.NewPoint(s, st, vfs.OS{Dir: dir}, sink.Options{Files: []string{ledger}})
+		scope := s.NewScope("node")
+		if err := p.Open(scope); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		s.Go(scope, "point", func() { ended <- p.Run(scope) })
+		send := func(text string) error {
+			reply := newSettled(s)
+			u := p.NewUnit(nil, reply)
+			u.Stage(0, []byte(text))
+			u.Submit()
+			err, _ := reply.outcome.Wait(scope)
+			return err
+		}
+		if err := send("one\n"); err != nil {
+			t.Fatal(err)
+		}
+		if err := take(filepath.Join(dir, ledger)); err != nil {
+			t.Fatal(err)
+		}
+		if err := send("two\n"); !errors.Is(err, sink.ErrFenced) || !errors.Is(err, sink.ErrGone) && !errors.Is(err, sink.ErrShort) {
+			t.Errorf("%s: the next row is settled with %v", name, err)
+		}
+		if err := <-ended; !errors.Is(err, sink.ErrFenced) {
+			t.Errorf("%s: the point ended with %v", name, err)
+		}
+		scope.Join()
+	}
+}

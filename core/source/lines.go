@@ -3,7 +3,6 @@ package source
 import (
 	"bytes"
 	"cmp"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -30,7 +29,7 @@ type LinesOptions struct {
 	Decode record.Options
 	To     *relay.Relay[*record.Batch]
 	// Open returns the stream from an offset. It is called once. Closing the stream ends a read that waits.
-	Open func(offset int64) (io.ReadCloser, error)
+	Open func(offset int64) (Stream, error)
 	// Keep says that the stream can be read from an offset again, so that its position is committed. The position of
 	// standard input means nothing to the next process.
 	Keep bool
@@ -47,9 +46,6 @@ type LinesOptions struct {
 	Rejected func(*record.Rejection)
 }
 
-// PositionSpace is the space of source positions, by source name.
-const PositionSpace = "source/position"
-
 const (
 	defaultBatch   = 1024
 	defaultBackoff = 100 * time.Millisecond
@@ -64,16 +60,13 @@ type Lines struct {
 	opts    LinesOptions
 	decoder *record.Decoder
 
+	stream Stream
+	seen   sight
+
 	// The position of the batch that is gathered.
-	start, next position
+	start, next Position
 	letters     []byte
 	lines       []int32
-}
-
-// position is where in the stream a line begins.
-type position struct {
-	offset int64
-	line   int64 // lines before it
 }
 
 // NewLines returns a source that has not begun.
@@ -115,14 +108,16 @@ func (l *Lines) run(scope *sched.Scope) (err error) {
 		return err
 	}
 	l.next = l.start
-	stream, err := l.opts.Open(l.start.offset)
-	if err != nil {
+	if l.stream, err = l.opts.Open(l.start.Offset); err != nil {
 		return err
 	}
 	reading := scope.Child("read " + l.opts.Name)
 	defer reading.Close()
-	defer func() { err = errors.Join(err, stream.Close()) }() // which ends a read that waits
-	reader, err := record.NewLineReader(stream, l.opts.Decode.MaxLineBytes)
+	defer func() { err = errors.Join(err, l.stream.Close()) }() // which ends a read that waits
+	reader, err := record.NewLineReader(l.stream, l.opts.Decode.MaxLineBytes)
+	if err == nil {
+		err = l.look()
+	}
 	if err != nil {
 		return err
 	}
@@ -133,7 +128,10 @@ func (l *Lines) run(scope *sched.Scope) (err error) {
 		ended, err = l.gather(scope, items, base)
 		err = errors.Join(l.deliver(scope), err) // what came before a stream failed may not come again
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return l.unchanged() // what is rewritten while it is read may end early
 }
 
 // item is a line with text of its own, or why there are no more.
@@ -156,31 +154,16 @@ func (l *Lines) read(scope *sched.Scope, reader *record.LineReader, items *sched
 }
 
 // resume reads the committed position, and returns when it is known to be durable.
-func (l *Lines) resume(scope *sched.Scope) (position, error) {
+func (l *Lines) resume(scope *sched.Scope) (Position, error) {
 	if !l.opts.Keep {
-		return position{}, nil
+		return Position{}, nil
 	}
-	row, ticket, err := l.opts.Store.Row(scope, PositionSpace, l.opts.Name)
-	if errors.Is(err, store.ErrNotFound) {
-		return position{}, nil
-	}
-	if err == nil {
-		err = l.opts.Store.WaitDurable(scope, ticket)
-	}
-	if err == nil && len(row.Value) != 16 {
-		err = fmt.Errorf("a value of %d bytes", len(row.Value))
-	}
-	if err != nil {
-		return position{}, fmt.Errorf("read position: %w", err)
-	}
-	return position{
-		offset: int64(binary.BigEndian.Uint64(row.Value)), line: int64(binary.BigEndian.Uint64(row.Value[8:])),
-	}, nil
+	return ReadPosition(scope, l.opts.Store, l.opts.Name)
 }
 
 // gather waits for a line and takes what else is there, up to a batch. base is where the reader began. What it took before an
 // error is to be delivered.
-func (l *Lines) gather(scope *sched.Scope, items *sched.Chan[item], base position) (ended bool, err error) {
+func (l *Lines) gather(scope *sched.Scope, items *sched.Chan[item], base Position) (ended bool, err error) {
 	l.letters, l.lines = nil, l.lines[:0]
 	l.start = l.next
 	x, _, err := items.ReceiveWithin(scope)
@@ -204,8 +187,8 @@ func (l *Lines) gather(scope *sched.Scope, items *sched.Chan[item], base positio
 }
 
 // take decodes one line. The last line of a stream counts also without its end.
-func (l *Lines) take(x item, base position) {
-	number := base.line + int64(x.line.Number)
+func (l *Lines) take(x item, base Position) {
+	number := base.Line + int64(x.line.Number)
 	rejection := x.rejection
 	if rejection == nil && !x.line.Blank() {
 		if rejection = l.decoder.Append(x.line.Text, int(number)); rejection == nil {
@@ -214,9 +197,9 @@ func (l *Lines) take(x item, base position) {
 	}
 	if rejection != nil {
 		rejection.Line = int(number)
-		l.bury(rejection, base.offset+x.line.Start, x.line.Text)
+		l.bury(rejection, base.Offset+x.line.Start, x.line.Text)
 	}
-	l.next = position{offset: base.offset + x.line.End, line: number}
+	l.next = Position{Offset: base.Offset + x.line.End, Line: number, Reading: base.Reading}
 }
 
 // letter is a line of a dead-letter file.
@@ -254,12 +237,15 @@ func (l *Lines) bury(r *record.Rejection, offset int64, text []byte) {
 
 // deliver publishes what was gathered until it is acknowledged, and then commits the position.
 func (l *Lines) deliver(scope *sched.Scope) error {
-	if l.next == l.start {
+	if l.next.Offset == l.start.Offset {
 		return nil
 	}
 	rows := l.decoder.Flush()
 	defer rows.Release()
-	b := relay.Batch[*record.Batch]{Rows: rows, IDs: relay.LineIDs(cmp.Or(l.opts.IDs, l.opts.Name), l.lines)}
+	if err := l.mark(); err != nil {
+		return err
+	}
+	b := relay.Batch[*record.Batch]{Rows: rows, IDs: relay.LineIDs(l.start.ids(cmp.Or(l.opts.IDs, l.opts.Name)), l.lines)}
 	if rows.Rows() > 0 {
 		if err := l.repeat(scope, func() error { return l.attempt(scope, b) }); err != nil {
 			return err
@@ -302,9 +288,7 @@ func (l *Lines) commit(scope *sched.Scope) error {
 	}
 	var rows []store.Row
 	if l.opts.Keep {
-		value := binary.BigEndian.AppendUint64(nil, uint64(l.next.offset))
-		value = binary.BigEndian.AppendUint64(value, uint64(l.next.line))
-		rows = []store.Row{{Space: PositionSpace, Key: l.opts.Name, Value: value}}
+		rows = []store.Row{l.next.row(l.opts.Name)}
 	}
 	done := unitReply{sched.NewWriteOnce[error](l.s, "position")}
 	u := l.opts.Point.NewUnit(rows, &done)

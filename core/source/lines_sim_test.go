@@ -9,6 +9,7 @@ import (
 
 	"github.com/millrace-dev/millrace/core/ack"
 	"github.com/millrace-dev/millrace/core/record"
+	"github.com/millrace-dev/millrace/core/source"
 	"github.com/millrace-dev/millrace/sim"
 )
 
@@ -114,5 +115,39 @@ func TestSimLinesOfABrokenStream(t *testing.T) {
 				"in all delivered %v, dead letters %+v", p.reader.orders, p.letters())
 		}
 		w.Require(p.open == 0, "source.stream", "%d streams are open", p.open)
+	})
+}
+
+// Somebody rewrites the stream while it is read, or between two lives. The source ends with that, in this life or at the begin of the
+// next one, and goes on only when somebody says that it begins anew: then every line of what is there comes, under ids of its own.
+func TestSimLinesOfARewrittenStream(t *testing.T) {
+	sim.Check(t, "source/lines-of-a-rewritten-stream", func(w *sim.World) {
+		p := newPlant(w, w.Scheduler(), order("1")+order("2")+order("3"))
+		other := order("4") + order("5") + order("6") + order("7")
+		w.Go("life", func() {
+			err := p.life(1 + w.Choose("batch", 3))
+			w.Require(err == nil || errors.Is(err, source.ErrReplaced), "source.rewritten", "the first life ended with %v", err)
+		})
+		w.Go("rewrite", func() {
+			for range w.Choose("steps before", 60) {
+				w.Scheduler().Yield()
+			}
+			p.text = other
+		})
+		w.Join()
+		before := len(p.reader.orders)
+		if at, err := source.ReadPosition(nil, p.store, "file"); err != nil || at.Offset == 0 || p.reader.orders[0] == "4" {
+			w.NoError(err)
+			return // it was rewritten before anything of it was done
+		}
+		err := p.life(1)
+		w.Require(errors.Is(err, source.ErrReplaced) && len(p.reader.orders) == before, "source.rewritten",
+			"the second life ended with %v and delivered %v", err, p.reader.orders[before:])
+		w.NoError(source.BeginAnew(nil, p.store, "file"))
+		w.NoError(p.life(1))
+		w.NoError(p.life(1))
+		w.Require(slices.Equal(p.reader.orders[before:], []string{"4", "5", "6", "7"}), "source.anew", "anew came %v", p.reader.orders[before:])
+		w.Require(slices.Equal(p.reader.ids[before:], []string{"file~1/1", "file~1/2", "file~1/3", "file~1/4"}), "source.anew", "under the ids %v",
+			p.reader.ids[before:])
 	})
 }

@@ -2,6 +2,8 @@ package source_test
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -66,14 +68,41 @@ func (x stream) Close() error {
 	return x.plant.closing
 }
 
-func (p *plant) stream(offset int64) (io.ReadCloser, error) {
+// Mark implements source.Stream.
+func (x stream) Mark(offset int64) ([]byte, error) {
+	if int64(len(x.plant.text)) < offset {
+		return nil, source.ErrReplaced
+	}
+	sum := sha256.Sum256([]byte(x.plant.text[:offset]))
+	return sum[:], nil
+}
+
+// Size implements source.Stream.
+func (x stream) Size() (int64, error) { return int64(len(x.plant.text)), nil }
+
+// live reads what a plant's text is at the time.
+type live struct {
+	plant *plant
+	at    int64
+}
+
+func (x *live) Read(to []byte) (int, error) {
+	if x.at >= int64(len(x.plant.text)) {
+		return 0, io.EOF
+	}
+	n := copy(to, x.plant.text[x.at:])
+	x.at += int64(n)
+	return n, nil
+}
+
+func (p *plant) stream(offset int64) (source.Stream, error) {
 	p.read = offset
 	p.open++
 	if p.pipe != nil {
 		return stream{p.pipe, p}, nil
 	}
 	if p.breaks == 0 {
-		return stream{strings.NewReader(p.text[offset:]), p}, nil
+		return stream{&live{p, offset}, p}, nil
 	}
 	return stream{io.MultiReader(strings.NewReader(p.text[offset:p.breaks]), iotest.ErrReader(errBroken)), p}, nil
 }
@@ -195,6 +224,35 @@ func TestLinesOptionsHaveRanges(t *testing.T) {
 		o.Schema = orders(t)
 		if _, err := source.NewLines(sched.Scheduler{}, o); err == nil {
 			t.Errorf("options %+v were accepted", o)
+		}
+	}
+}
+
+// A position that a version without marks has left is gone on from; what is no position is said.
+func TestPositionOfAnEarlierVersion(t *testing.T) {
+	p := newPlant(t, sched.Scheduler{}, order("a")+order("b"))
+	write := func(value []byte) {
+		t.Helper()
+		if _, err := p.store.Write(nil, []store.Row{{Space: source.PositionSpace, Key: "file", Value: value}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	old := binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, uint64(len(order("a")))), 1)
+	write(old)
+	if err := p.life(0); err != nil || strings.Join(p.reader.ids, " ") != "file/2" {
+		t.Fatalf("ids %v, %v", p.reader.ids, err)
+	}
+	p.text = order("c") + order("b")
+	if err := p.life(0); !errors.Is(err, source.ErrReplaced) {
+		t.Fatalf("the mark is not kept from here on: %v", err)
+	}
+	for _, broken := range [][]byte{nil, old[:15], append(old, 0)} {
+		write(broken)
+		if err := p.life(0); err == nil || !strings.Contains(err.Error(), "read position of source file") {
+			t.Errorf("a position of %d bytes: %v", len(broken), err)
+		}
+		if err := source.BeginAnew(nil, p.store, "file"); err == nil {
+			t.Errorf("a position of %d bytes is begun anew", len(broken))
 		}
 	}
 }

@@ -49,6 +49,15 @@ func (c *Crashable) Open(name string) (File, error) {
 	return c.files[name], nil
 }
 
+// Remove takes a file away, as somebody from outside does. Who has it open goes on with what nobody else sees.
+func (c *Crashable) Remove(name string) { delete(c.files, name) }
+
+// Cut cuts a file, as somebody from outside does.
+func (c *Crashable) Cut(name string, size int) {
+	f := c.files[name]
+	f.durable, f.changes = f.content()[:size], nil
+}
+
 // Content returns what a reader of the file sees now.
 func (c *Crashable) Content(name string) []byte {
 	if f := c.files[name]; f != nil {
@@ -147,5 +156,7 @@ func (f *crashFile) Truncate(size int64) error {
 }
 
 func (f *crashFile) Size() (int64, error) { return int64(len(f.content())), nil }
+
+func (f *crashFile) Present() (bool, error) { return f.fs.files[f.name] == f, nil }
 
 func (f *crashFile) Close() error { return nil }

@@ -5,6 +5,7 @@
 package vfs
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -28,6 +29,8 @@ type File interface {
 	Truncate(size int64) error
 	// Size returns the size.
 	Size() (int64, error)
+	// Present reports whether the name still leads to this file: somebody may have removed it, or put another one in its place.
+	Present() (bool, error)
 	Close() error
 }
 
@@ -85,6 +88,19 @@ func joinClose(err error, f *os.File) error {
 }
 
 type osFile struct{ *os.File }
+
+// Present implements File.
+func (f osFile) Present() (bool, error) {
+	named, err := os.Stat(f.Name())
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	opened, openedErr := f.Stat()
+	if err := errors.Join(err, openedErr); err != nil {
+		return false, fmt.Errorf("look for file: %w", err)
+	}
+	return os.SameFile(named, opened), nil
+}
 
 func (f osFile) Size() (int64, error) {
 	info, err := f.Stat()

@@ -2,21 +2,58 @@
 package file
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/millrace-dev/millrace/core/source"
 )
 
+// stream is a file, known by a hash of what is at its beginning and what is right before an offset. Neither its name nor its number
+// counts: a copy that was put back is the same stream, and an editor that writes a longer one under the same name may have continued it.
+type stream struct{ *os.File }
+
+// markWindow is how much is hashed at the beginning, and before the offset: all of what was read when that is at most twice as much.
+const markWindow = 64 << 10
+
+// Mark implements source.Stream.
+func (f stream) Mark(offset int64) ([]byte, error) {
+	h := sha256.New()
+	head := min(offset, markWindow)
+	tail := max(head, offset-markWindow)
+	for _, part := range [...][2]int64{{0, head}, {tail, offset}} {
+		size := part[1] - part[0]
+		n, err := io.Copy(h, io.NewSectionReader(f.File, part[0], size))
+		if err != nil {
+			return nil, fmt.Errorf("read again what was read: %w", err)
+		}
+		if n < size {
+			return nil, fmt.Errorf("%w: it has not even %d bytes", source.ErrReplaced, offset)
+		}
+	}
+	return h.Sum(nil), nil
+}
+
+// Size implements source.Stream.
+func (f stream) Size() (int64, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return 0, fmt.Errorf("read size: %w", err)
+	}
+	return info.Size(), nil
+}
+
 // Open returns a function that opens the file at path from an offset, for source.LinesOptions.
-func Open(path string) func(offset int64) (io.ReadCloser, error) {
-	return func(offset int64) (io.ReadCloser, error) {
+func Open(path string) func(offset int64) (source.Stream, error) {
+	return func(offset int64) (source.Stream, error) {
 		f, err := os.Open(path)
 		if err != nil {
 			return nil, fmt.Errorf("open source file: %w", err)
 		}
 		size, err := f.Seek(0, io.SeekEnd)
 		if err == nil && size < offset {
-			err = fmt.Errorf("%d bytes, but %d were read before: it was cut or replaced", size, offset)
+			err = fmt.Errorf("%w: it has %d bytes, and %d were read before", source.ErrReplaced, size, offset)
 		}
 		if err == nil {
 			_, err = f.Seek(offset, io.SeekStart)
@@ -24,7 +61,7 @@ func Open(path string) func(offset int64) (io.ReadCloser, error) {
 		if err != nil {
 			return nil, fmt.Errorf("open source file %s: %w", path, closed(f, err))
 		}
-		return f, nil
+		return stream{f}, nil
 	}
 }
 
@@ -36,11 +73,11 @@ func closed(f *os.File, err error) error {
 }
 
 // Stdin returns standard input. It is opened again where the system allows that, because only then does closing it
-// end a read that waits.
-func Stdin(int64) (io.ReadCloser, error) {
+// end a read that waits. It keeps no position, so nobody asks for its marks.
+func Stdin(int64) (source.Stream, error) {
 	f, err := os.Open("/dev/stdin")
 	if err != nil {
-		return os.Stdin, nil //nolint:nilerr // the fallback is the answer
+		return stream{os.Stdin}, nil //nolint:nilerr // the fallback is the answer
 	}
-	return f, nil
+	return stream{f}, nil
 }

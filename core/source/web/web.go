@@ -18,6 +18,7 @@ import (
 	"mime"
 	"net/http"
 
+	"github.com/millrace-dev/millrace/core/record"
 	"github.com/millrace-dev/millrace/core/sched"
 	"github.com/millrace-dev/millrace/core/source"
 )
@@ -32,7 +33,19 @@ func Handler(scope *sched.Scope, in *source.Intake, maxBody int64) http.HandlerF
 			return
 		}
 		reply := in.Handle(scope, q)
+		advise(q, &reply)
 		write(w, Status(reply), reply)
+	}
+}
+
+// advise tells whoever has sent several records as one how to send several.
+func advise(q source.Request, r *source.Reply) {
+	if q.Lines || len(r.Rejected) == 0 {
+		return
+	}
+	switch refused := &r.Rejected[0]; refused.Reason {
+	case record.NotObject.String(), record.TrailingData.String():
+		refused.Detail += "; with application/json a body is one record, with application/x-ndjson one a line"
 	}
 }
 

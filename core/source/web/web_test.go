@@ -87,3 +87,42 @@ func TestStatusOfAnAttempt(t *testing.T) {
 		}
 	}
 }
+
+// Several records in a body that is one are told how to come; what is wrong with one record is said of it alone.
+func TestSeveralRecordsAsOneAreAdvised(t *testing.T) {
+	s := sched.Scheduler{}
+	scope := s.NewScope("test")
+	defer scope.Close()
+	schema, err := record.NewSchema("order", []record.Field{{Name: "id", Type: record.String}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := source.NewIntake(s, source.IntakeOptions{Name: "intake", Schema: schema, To: relay.New[*record.Batch](s, "orders")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const advice = "with application/x-ndjson one a line"
+	for _, x := range []struct {
+		kind, body string
+		advised    bool
+	}{
+		{"application/json", `[{"id":"a"},{"id":"b"}]`, true},
+		{"application/json", `{"id":"a"}` + "\n" + `{"id":"b"}`, true},
+		{"application/json", `{"id":1}`, false},
+		{"application/x-ndjson", `[{"id":"a"},{"id":"b"}]`, false},
+	} {
+		r := httptest.NewRequest(http.MethodPost, "/orders", strings.NewReader(x.body))
+		r.Header.Set("Content-Type", x.kind)
+		w := httptest.NewRecorder()
+		web.Handler(scope, in, 1<<10)(w, r)
+		if got := w.Body.String(); w.Code != http.StatusBadRequest || strings.Contains(got, advice) != x.advised || strings.Contains(got, "one per line") {
+			t.Errorf("%s %s: status %d, %s", x.kind, x.body, w.Code, got)
+		}
+	}
+	r := httptest.NewRequest(http.MethodPost, "/orders", strings.NewReader(strings.Repeat("x", 2000)))
+	r.Header.Set("Content-Type", "application/json")
+	w := httptest.NewRecorder()
+	if web.Handler(scope, in, 1<<10)(w, r); w.Code != http.StatusRequestEntityTooLarge || !strings.Contains(w.Body.String(), "1024 bytes") {
+		t.Errorf("too large: status %d, %s", w.Code, w.Body)
+	}
+}
