@@ -10,10 +10,10 @@ import (
 	"github.com/millrace-dev/millrace/sim/inventory"
 )
 
-var _ sched.Backend = (*Monitor)(nil)
+var _ sched.Backend = (*monitor)(nil)
 
 // Object registers a primitive.
-func (m *Monitor) Object(kind sched.Kind, name string, capacity int) *sched.Hook {
+func (m *monitor) Object(kind sched.Kind, name string, capacity int) *sched.Hook {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	o := &object{capacity: capacity}
@@ -26,7 +26,7 @@ func (m *Monitor) Object(kind sched.Kind, name string, capacity int) *sched.Hook
 }
 
 // Own does nothing: an invariant reads what other tasks change while it does, which only the simulator can stop.
-func (m *Monitor) Own(string, any, func() error) {}
+func (m *monitor) Own(string, any, func() error) {}
 
 // waits reports whether somebody can wait for an object of the kind. The others are let pass without the guard.
 func waits(h *sched.Hook) bool {
@@ -34,7 +34,7 @@ func waits(h *sched.Hook) bool {
 }
 
 // Point is where a lock is given up: whoever gets it may report so before this task has come to say that it freed it.
-func (m *Monitor) Point(h *sched.Hook, op sched.Op) {
+func (m *monitor) Point(h *sched.Hook, op sched.Op) {
 	if op == sched.OpYield {
 		runtime.Gosched()
 	}
@@ -53,7 +53,7 @@ func (m *Monitor) Point(h *sched.Hook, op sched.Op) {
 	m.mu.Unlock()
 }
 
-func (m *Monitor) announce(t *task, o *object, op sched.Op) {
+func (m *monitor) announce(t *task, o *object, op sched.Op) {
 	switch op {
 	case sched.OpUnlock, sched.OpRUnlock:
 		m.release(t, o)
@@ -71,7 +71,7 @@ func (m *Monitor) announce(t *task, o *object, op sched.Op) {
 }
 
 // Outcome reports what an operation did.
-func (m *Monitor) Outcome(h *sched.Hook, op sched.Op, result uint64) {
+func (m *monitor) Outcome(h *sched.Hook, op sched.Op, result uint64) {
 	if !waits(h) {
 		return
 	}
@@ -83,7 +83,7 @@ func (m *Monitor) Outcome(h *sched.Hook, op sched.Op, result uint64) {
 	m.happened(t, m.of(h), op, result, announced)
 }
 
-func (m *Monitor) happened(t *task, o *object, op sched.Op, result uint64, announced bool) {
+func (m *monitor) happened(t *task, o *object, op sched.Op, result uint64, announced bool) {
 	switch op {
 	case sched.OpLock, sched.OpTryLock:
 		if result == 1 {
@@ -129,7 +129,7 @@ func (m *Monitor) happened(t *task, o *object, op sched.Op, result uint64, annou
 }
 
 // counts changes the count of a wait group. A scope raises its own without an announcement, for the task that is started next.
-func (m *Monitor) counts(t *task, o *object, by int, announced bool) {
+func (m *monitor) counts(t *task, o *object, by int, announced bool) {
 	o.n += by
 	if by > 0 && !announced {
 		o.scoped = true
@@ -137,7 +137,7 @@ func (m *Monitor) counts(t *task, o *object, by int, announced bool) {
 	}
 }
 
-func (m *Monitor) acquire(t *task, o *object, read bool) {
+func (m *monitor) acquire(t *task, o *object, read bool) {
 	if read {
 		o.readers = append(o.readers, t)
 	} else {
@@ -148,7 +148,7 @@ func (m *Monitor) acquire(t *task, o *object, read bool) {
 }
 
 // release takes o from t. A semaphore may be given back by anybody, a lock may not.
-func (m *Monitor) release(t *task, o *object) {
+func (m *monitor) release(t *task, o *object) {
 	owner := t
 	i := t.holds(o)
 	if i < 0 && o.isLock() {
@@ -180,7 +180,7 @@ func (m *Monitor) release(t *task, o *object) {
 }
 
 // Block announces a wait. The real operation follows, except for a hand-over to one waiter, which is waited for here.
-func (m *Monitor) Block(a sched.Arm) sched.Grant {
+func (m *monitor) Block(a sched.Arm) sched.Grant {
 	native := sched.Grant{Index: sched.Native}
 	if a.Op == sched.OpIntend {
 		return native
@@ -204,7 +204,7 @@ func (m *Monitor) Block(a sched.Arm) sched.Grant {
 }
 
 // Try announces an operation that does not wait.
-func (m *Monitor) Try(a sched.Arm) sched.Grant {
+func (m *monitor) Try(a sched.Arm) sched.Grant {
 	m.giveWay()
 	m.enter()
 	m.mu.Unlock()
@@ -212,7 +212,7 @@ func (m *Monitor) Try(a sched.Arm) sched.Grant {
 }
 
 // Select announces a wait for one of several things.
-func (m *Monitor) Select(arms []sched.Arm) sched.Grant {
+func (m *monitor) Select(arms []sched.Arm) sched.Grant {
 	m.giveWay()
 	t := m.enter()
 	m.wait(t, arms...)
@@ -221,7 +221,7 @@ func (m *Monitor) Select(arms []sched.Arm) sched.Grant {
 }
 
 // Wake hands a permit to w.
-func (m *Monitor) Wake(_ *sched.Hook, w *sched.Waiter) {
+func (m *monitor) Wake(_ *sched.Hook, w *sched.Waiter) {
 	m.mu.Lock()
 	w.Ready = true
 	m.mu.Unlock()
@@ -229,10 +229,10 @@ func (m *Monitor) Wake(_ *sched.Hook, w *sched.Waiter) {
 }
 
 // Access does nothing: Go's own race detector sees plain memory on real threads.
-func (m *Monitor) Access(*sched.Hook, bool) {}
+func (m *monitor) Access(*sched.Hook, bool) {}
 
 // Go starts a task.
-func (m *Monitor) Go(_ *sched.Hook, name string, f func()) {
+func (m *monitor) Go(_ *sched.Hook, name string, f func()) {
 	t := m.enter()
 	started := m.add(name)
 	started.counted, t.raised = t.raised, nil
@@ -244,28 +244,24 @@ func (m *Monitor) Go(_ *sched.Hook, name string, f func()) {
 }
 
 // Now is the current time.
-func (m *Monitor) Now() time.Time { return time.Now() }
+func (m *monitor) Now() time.Time { return time.Now() }
 
 // Choose draws a value.
-func (m *Monitor) Choose(_ *sched.Hook, n uint64) uint64 {
+func (m *monitor) Choose(_ *sched.Hook, n uint64) uint64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.draws++
-	x := (m.seed+1)*0xD6E8FEB86659FD93 + m.draws*0x9E3779B97F4A7C15
-	x = (x ^ x>>30) * 0xBF58476D1CE4E5B9
-	x ^= x >> 31
 	if n == 0 {
-		return x
+		return m.rng.Uint64()
 	}
-	return x % n
+	return m.rng.Uint64N(n)
 }
 
 // Violated takes the word of an owner that looked at itself under its guard.
-func (m *Monitor) Violated(owner string, err error) {
+func (m *monitor) Violated(owner string, err error) {
 	t := m.enter()
 	m.find(inventory.Verdict{Kind: inventory.KindInvariant, ID: owner, Message: fmt.Sprintf("%v: %v", t, err)}, true)
 	m.leave(t)
 }
 
 // Event does nothing: specifications are followed in simulated schedules.
-func (m *Monitor) Event(any, string, []any) {}
+func (m *monitor) Event(any, string, []any) {}

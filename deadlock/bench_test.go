@@ -48,7 +48,7 @@ func watched(b *testing.B, loop func(b *testing.B, s sched.Scheduler)) {
 			name = "second"
 		}
 		b.Run(name, func(b *testing.B) {
-			m := NewMonitor(1)
+			m := newMonitor(1)
 			m.second = second
 			done := make(chan struct{})
 			go m.run(m.begin("main"), func() {
@@ -56,7 +56,7 @@ func watched(b *testing.B, loop func(b *testing.B, s sched.Scheduler)) {
 				loop(b, m.Scheduler())
 			})
 			<-done
-			if found := m.Findings(); len(found) > 0 {
+			if found := m.found(); len(found) > 0 {
 				b.Error(found)
 			}
 		})

@@ -12,17 +12,14 @@ import (
 	"github.com/millrace-dev/millrace/sim/inventory"
 )
 
-// Finding is one fault of the program: a verdict "deadlock KIND NAMES" whose message says who, what and where.
-type Finding struct{ inventory.Verdict }
-
-// find records v once. After a fatal finding the program is dead, and what follows explains nothing. The guard is held.
-func (m *Monitor) find(v inventory.Verdict, fatal bool) {
-	known := func(f Finding) bool { return f.String() == v.String() }
+// find records v, one fault of the program, once: a verdict such as "deadlock KIND NAMES" whose message says who, what and where. After a fatal finding the program is dead, and what follows explains nothing. The guard is held.
+func (m *monitor) find(v inventory.Verdict, fatal bool) {
+	known := func(f inventory.Verdict) bool { return f.String() == v.String() }
 	if m.over || m.silent {
 		return
 	}
 	if !slices.ContainsFunc(m.findings, known) {
-		if m.findings = append(m.findings, Finding{v}); len(m.findings) == 1 {
+		if m.findings = append(m.findings, v); len(m.findings) == 1 {
 			close(m.first)
 		}
 	}
@@ -32,15 +29,15 @@ func (m *Monitor) find(v inventory.Verdict, fatal bool) {
 	}
 }
 
-func (m *Monitor) deadlock(fatal bool, id, format string, args ...any) {
+func (m *monitor) deadlock(fatal bool, id, format string, args ...any) {
 	m.find(inventory.Verdict{Kind: inventory.KindDeadlock, ID: id, Message: fmt.Sprintf(format, args...)}, fatal)
 }
 
-func (m *Monitor) foundAgain(what, why string, t *task, o *object, h hold, fatal bool) {
+func (m *monitor) foundAgain(what, why string, t *task, o *object, h hold, fatal bool) {
 	m.deadlock(fatal, what+" "+o.hook.Name, "%v takes %v again, and has it since%s\n    %s:%s", t, o, stackText(h.where), why, stackText(t.where))
 }
 
-func (m *Monitor) foundHeld(t *task, h hold, arms []sched.Arm) {
+func (m *monitor) foundHeld(t *task, h hold, arms []sched.Arm) {
 	what := "a channel of another library"
 	if arms[0].H != nil {
 		what = m.of(arms[0].H).String()
@@ -48,7 +45,7 @@ func (m *Monitor) foundHeld(t *task, h hold, arms []sched.Arm) {
 	m.deadlock(false, "held "+h.o.hook.Name, "%v keeps %v since%s\n    and waits to %v %s:%s", t, h.o, stackText(h.where), arms[0].Op, what, stackText(t.where))
 }
 
-func (m *Monitor) freedByOther(t *task, o *object) {
+func (m *monitor) freedByOther(t *task, o *object) {
 	has := "nobody has it"
 	if o.holder != nil {
 		has = o.holder.String() + " has it"
@@ -59,7 +56,7 @@ func (m *Monitor) freedByOther(t *task, o *object) {
 	m.deadlock(true, "unlock "+o.hook.Name, "%v frees %v, which it does not hold: %s%s", t, o, has, stackText(callers()))
 }
 
-func (m *Monitor) foundCycle(path []*task) {
+func (m *monitor) foundCycle(path []*task) {
 	var names, text []string
 	for _, t := range path {
 		names = append(names, m.of(t.arms[0].H).hook.Name)
@@ -69,7 +66,7 @@ func (m *Monitor) foundCycle(path []*task) {
 	m.deadlock(true, "cycle "+strings.Join(slices.Compact(names), ","), "each waits for the next, and the last for the first:\n%s", strings.Join(text, "\n"))
 }
 
-func (m *Monitor) foundOrder(path []*edge) {
+func (m *monitor) foundOrder(path []*edge) {
 	var names, text []string
 	for _, e := range path {
 		names = append(names, e.from.hook.Name)
@@ -79,11 +76,11 @@ func (m *Monitor) foundOrder(path []*edge) {
 	m.deadlock(false, "order "+strings.Join(names, ","), "these orders close a cycle:\n%s", strings.Join(text, "\n"))
 }
 
-func (m *Monitor) foundSearch(e *edge) {
+func (m *monitor) foundSearch(e *edge) {
 	m.deadlock(false, "bound order", "more than %d steps to look for a cycle through %v and %v: the program takes too many locks to be judged", maxSteps, e.from, e.to)
 }
 
-func (m *Monitor) foundStuck() {
+func (m *monitor) foundStuck() {
 	first := m.live[0]
 	var text []string
 	for _, t := range m.live {
@@ -95,11 +92,11 @@ func (m *Monitor) foundStuck() {
 	m.deadlock(true, "stuck "+m.of(first.arms[0].H).hook.Name, "everybody waits, and nothing that is waited for can come:\n%s", strings.Join(text, "\n"))
 }
 
-func (m *Monitor) joins(t *task) bool {
+func (m *monitor) joins(t *task) bool {
 	return t.arms[0].Op == sched.OpWGWait && m.of(t.arms[0].H).scoped
 }
 
-func (m *Monitor) panicked(t *task, p any) {
+func (m *monitor) panicked(t *task, p any) {
 	stack := debug.Stack()
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -117,7 +114,7 @@ func stackText(pcs []uintptr) string {
 		var f runtime.Frame
 		f, more = frames.Next()
 		name := f.Function[strings.LastIndex(f.Function, "/")+1:]
-		if strings.HasPrefix(name, "sched.") || strings.HasPrefix(name, "deadlock.(*Monitor)") || strings.HasPrefix(name, "runtime.") {
+		if strings.HasPrefix(name, "sched.") || strings.HasPrefix(name, "deadlock.(*monitor)") || strings.HasPrefix(name, "runtime.") {
 			continue
 		}
 		fmt.Fprintf(&b, "\n      %s %s:%d", name, filepath.Base(f.File), f.Line)

@@ -1,6 +1,7 @@
 package deadlock
 
 import (
+	"math/rand/v2"
 	"runtime"
 	"slices"
 	"sync"
@@ -9,10 +10,11 @@ import (
 	"github.com/petermattis/goid"
 
 	"github.com/millrace-dev/millrace/core/sched"
+	"github.com/millrace-dev/millrace/sim/inventory"
 )
 
-// Monitor watches one execution of a program. It is a [sched.Backend].
-type Monitor struct {
+// monitor watches one execution of a program. It is a [sched.Backend].
+type monitor struct {
 	seed   uint64
 	second bool          // go-deadlock's locks stand in
 	silent bool          // of the findings only those of go-deadlock count
@@ -26,41 +28,41 @@ type Monitor struct {
 	live     []*task // in order of their start
 	started  int
 	objects  []*object
-	running  int // tasks that do not wait
-	timers   int // armed, or firing
-	draws    uint64
+	running  int        // tasks that do not wait
+	timers   int        // armed, or firing
+	rng      *rand.Rand // of what the program draws
 	order    graph
-	findings []Finding
+	findings []inventory.Verdict
 	over     bool          // dead is closed
 	idle     chan struct{} // closed when the last task has ended; nil from then on
 }
 
-// NewMonitor returns a monitor of a program that has not begun. The seed draws where its tasks give way to others.
-func NewMonitor(seed uint64) *Monitor {
-	return &Monitor{
+// newMonitor returns a monitor of a program that has not begun. The seed draws where its tasks give way to others.
+func newMonitor(seed uint64) *monitor {
+	return &monitor{
 		seed: seed, dead: make(chan struct{}), first: make(chan struct{}), opined: make(chan struct{}, 1), idle: make(chan struct{}),
-		tasks: map[int64]*task{}, order: newGraph(),
+		tasks: map[int64]*task{}, order: newGraph(), rng: rand.New(rand.NewPCG(seed, 0)), //nolint:gosec // a run is begun again by its seed
 	}
 }
 
 // Scheduler returns the scheduler whose primitives this monitor watches.
-func (m *Monitor) Scheduler() sched.Scheduler { return sched.With(m) }
+func (m *monitor) Scheduler() sched.Scheduler { return sched.With(m) }
 
-// Findings returns what was found so far, in order.
-func (m *Monitor) Findings() []Finding {
+// found returns what was found so far, in order.
+func (m *monitor) found() []inventory.Verdict {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.findings)
 }
 
 // begin registers a task before its goroutine exists, so that there is no moment in which nobody seems to be left.
-func (m *Monitor) begin(name string) *task {
+func (m *monitor) begin(name string) *task {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.add(name)
 }
 
-func (m *Monitor) add(name string) *task {
+func (m *monitor) add(name string) *task {
 	m.started++
 	t := &task{id: m.started, name: name}
 	m.live = append(m.live, t)
@@ -69,7 +71,7 @@ func (m *Monitor) add(name string) *task {
 }
 
 // run is the goroutine of a task.
-func (m *Monitor) run(t *task, f func()) {
+func (m *monitor) run(t *task, f func()) {
 	gid := goid.Get()
 	m.mu.Lock()
 	m.tasks[gid] = t
@@ -83,7 +85,7 @@ func (m *Monitor) run(t *task, f func()) {
 	f()
 }
 
-func (m *Monitor) end(gid int64, t *task) {
+func (m *monitor) end(gid int64, t *task) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.unblock(t)
@@ -97,7 +99,7 @@ func (m *Monitor) end(gid int64, t *task) {
 }
 
 // current returns the task of the calling goroutine. One that nobody announced is a library's. The guard is held.
-func (m *Monitor) current() *task {
+func (m *monitor) current() *task {
 	gid := goid.Get()
 	t := m.tasks[gid]
 	if t == nil {
@@ -111,7 +113,7 @@ func (m *Monitor) current() *task {
 
 // enter takes the guard for an operation of the current task. When the program is dead it does not return, unless the task is
 // on its way out already: its deferred calls free what others may still wait for.
-func (m *Monitor) enter() *task {
+func (m *monitor) enter() *task {
 	m.mu.Lock()
 	t := m.current()
 	if m.over && !t.foreign && !t.leaving {
@@ -121,30 +123,25 @@ func (m *Monitor) enter() *task {
 }
 
 // leave ends the current task. The guard is held, and is free when its deferred calls run.
-func (m *Monitor) leave(t *task) {
+func (m *monitor) leave(t *task) {
 	m.unblock(t)
 	t.leaving = true
 	m.mu.Unlock()
 	runtime.Goexit()
 }
 
-func (m *Monitor) unblock(t *task) {
+func (m *monitor) unblock(t *task) {
 	if !t.blocked {
 		return
 	}
 	t.blocked = false
 	m.running++
-	for _, a := range t.arms {
-		if a.H != nil && a.H.Kind == sched.KindRWMutex && a.Op == sched.OpLock {
-			m.of(a.H).writers--
-		}
-	}
 }
 
-func (m *Monitor) of(h *sched.Hook) *object { return m.objects[h.ID] }
+func (m *monitor) of(h *sched.Hook) *object { return m.objects[h.ID] }
 
 // giveWay lets others go on, here and there.
-func (m *Monitor) giveWay() {
+func (m *monitor) giveWay() {
 	x := (m.ticks.Add(1) + m.seed<<32) * 0x9E3779B97F4A7C15
 	if x>>61 == 0 {
 		runtime.Gosched()

@@ -6,7 +6,17 @@ import (
 	"time"
 
 	"github.com/millrace-dev/millrace/core/sched"
+	"github.com/millrace-dev/millrace/sim/inventory"
 )
+
+// execute runs body once and returns what was found.
+func execute(seed uint64, body func(w *Run), opts ...Option) []inventory.Verdict {
+	return newWorkload(opts).execute(seed, body)
+}
+
+// second lets go-deadlock's locks stand in for mutexes, only leaves the verdict to them alone.
+func second() Option { return func(o *workload) { o.second = true } }
+func only() Option   { return func(o *workload) { o.second, o.only = true, true } }
 
 // Left alone, go-deadlock finds the inversion and the lock taken twice, which are what it is asked about; a ring of three locks and waits for
 // anything but locks it does not see.
@@ -22,13 +32,13 @@ func TestSecondOpinionAlone(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var found []string
-			for _, f := range Execute(1, func(w *Run) { hopeless(func() { c.run(w, false) }) }, only()) {
+			for _, f := range execute(1, func(w *Run) { hopeless(func() { c.run(w, false) }) }, only()) {
 				found = append(found, f.String())
 			}
 			if got := strings.Join(found, " and "); !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
 				t.Errorf("found %q, want %q", got, c.want)
 			}
-			for _, f := range Execute(1, func(w *Run) { hopeless(func() { c.run(w, c.want != "deadlock second order") }) }, Second()) {
+			for _, f := range execute(1, func(w *Run) { hopeless(func() { c.run(w, c.want != "deadlock second order") }) }, second()) {
 				if c.want != "deadlock second order" {
 					t.Errorf("put right: %v: %s", f, f.Message)
 				}
@@ -40,20 +50,20 @@ func TestSecondOpinionAlone(t *testing.T) {
 // Beside our own graph, go-deadlock says the same about an inversion.
 func TestBothOpinions(t *testing.T) {
 	var found []string
-	for _, f := range Execute(3, func(w *Run) { abba(w, false) }, Second()) {
+	for _, f := range execute(3, func(w *Run) { abba(w, false) }, second()) {
 		found = append(found, f.String())
 	}
 	if got := strings.Join(found, ", "); got != "deadlock order a,b, deadlock second order" {
 		t.Errorf("found %q", got)
 	}
-	if f := Execute(3, func(w *Run) { abba(w, false) }); len(f) != 1 {
+	if f := execute(3, func(w *Run) { abba(w, false) }); len(f) != 1 {
 		t.Errorf("without a second opinion: %v", f)
 	}
 }
 
 // A report says who waits for what, where it stands, and who has it.
 func TestReportNamesTasksLocksAndPlaces(t *testing.T) {
-	found := Execute(1, func(w *Run) { hopeless(func() { embrace(w, false) }) })
+	found := execute(1, func(w *Run) { hopeless(func() { embrace(w, false) }) })
 	last := found[len(found)-1]
 	for _, want := range []string{`"taker" waits to lock mutex a#`, `"taker" waits to lock mutex b#`, `, held by task `, "planted_test.go:", "and holds mutex"} {
 		if !strings.Contains(last.Message, want) {
@@ -69,7 +79,7 @@ func TestAssertionsEndAnExecution(t *testing.T) {
 		"assertion error": func(w *Run) { w.Go("task", func() { w.NoError(errDead) }) },
 		"invariant X2":    func(w *Run) { w.Scheduler().Check("X2", func() error { return errDead }) },
 	} {
-		found := Execute(1, func(w *Run) {
+		found := execute(1, func(w *Run) {
 			w.Finally(func() { t.Errorf("%s: the end was reached", want) })
 			body(w)
 		})
@@ -81,7 +91,7 @@ func TestAssertionsEndAnExecution(t *testing.T) {
 
 // A run that neither ends nor is dead fails by patience, and says who goes on.
 func TestPatienceIsABound(t *testing.T) {
-	found := Execute(1, func(w *Run) {
+	found := execute(1, func(w *Run) {
 		for w.Scope().Err() == nil {
 			w.NoError(w.Scheduler().Sleep(nil, "tick", time.Microsecond))
 		}
@@ -94,7 +104,7 @@ func TestPatienceIsABound(t *testing.T) {
 // A timer that is stopped while it fires leaves nothing behind, and a ticker that is stopped does not tick again.
 func TestStoppedTimersLeaveNothing(t *testing.T) {
 	for seed := range uint64(20) {
-		found := Execute(seed, func(w *Run) {
+		found := execute(seed, func(w *Run) {
 			s := w.Scheduler()
 			tick := sched.NewTicker(s, "tick", 50*time.Microsecond)
 			for range 5 {
@@ -118,16 +128,5 @@ func TestStoppedTimersLeaveNothing(t *testing.T) {
 		for _, f := range found {
 			t.Errorf("seed %d: %v: %s", seed, f, f.Message)
 		}
-	}
-}
-
-func TestFirstSeed(t *testing.T) {
-	for bounds, want := range map[string]uint64{"": 1, "seed=7": 7, "checks=3 seed=12": 12} { // order: each on its own
-		if got, err := firstSeed(bounds); got != want || err != nil {
-			t.Errorf("%q: %d, %v", bounds, got, err)
-		}
-	}
-	if _, err := firstSeed("seed=x"); err == nil || !strings.Contains(err.Error(), `read seed of workload "seed=x"`) {
-		t.Errorf("a bad seed: %v", err)
 	}
 }

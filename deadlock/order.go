@@ -28,7 +28,7 @@ const (
 )
 
 // edges notes that t takes o, there, while it holds what it holds, and looks for cycles that this closes.
-func (m *Monitor) edges(t *task, o *object, there []uintptr) {
+func (m *monitor) edges(t *task, o *object, there []uintptr) {
 	for _, h := range t.held {
 		if h.o == o || !h.o.excludes() {
 			continue

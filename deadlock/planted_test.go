@@ -58,7 +58,7 @@ func TestPlantedPrograms(t *testing.T) {
 		t.Run(p.name, func(t *testing.T) {
 			for seed := range uint64(5) {
 				var found []string
-				for _, f := range Execute(seed, func(w *Run) { hopeless(func() { p.run(w, false) }) }) {
+				for _, f := range execute(seed, func(w *Run) { hopeless(func() { p.run(w, false) }) }) {
 					found = append(found, f.String())
 					if f.Message == "" {
 						t.Errorf("%v says nothing", f)
@@ -69,7 +69,7 @@ func TestPlantedPrograms(t *testing.T) {
 				}
 			}
 			for seed := range uint64(10) {
-				for _, f := range Execute(seed, func(w *Run) { p.run(w, true) }) {
+				for _, f := range execute(seed, func(w *Run) { p.run(w, true) }) {
 					t.Errorf("put right, seed %d: %v: %s", seed, f, f.Message)
 				}
 			}

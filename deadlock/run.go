@@ -3,7 +3,6 @@ package deadlock
 import (
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -31,7 +30,7 @@ type World interface {
 
 // Run is one execution on real goroutines.
 type Run struct {
-	m      *Monitor
+	m      *monitor
 	s      sched.Scheduler
 	scope  *sched.Scope
 	tasks  *sched.Scope
@@ -46,7 +45,7 @@ func (r *Run) Scheduler() sched.Scheduler { return r.s }
 // Scope returns the root scope. It ends when the body and every task started with Go have ended.
 func (r *Run) Scope() *sched.Scope { return r.scope }
 
-// Own does nothing: see [Monitor.Own].
+// Own does nothing: see monitor.Own.
 func (r *Run) Own(any) {}
 
 // Go starts a task of the check.
@@ -76,7 +75,7 @@ func (r *Run) NoError(err error) {
 }
 
 // fail ends the execution from within.
-func (m *Monitor) fail(v inventory.Verdict) {
+func (m *monitor) fail(v inventory.Verdict) {
 	t := m.enter()
 	m.find(v, true)
 	m.leave(t)
@@ -99,19 +98,14 @@ type Option func(*workload)
 // Runs sets the number of executions.
 func Runs(n int) Option { return func(o *workload) { o.runs = n } }
 
-// Second lets go-deadlock's locks stand in for mutexes in every execution; by default they do in every second one.
-func Second() Option { return func(o *workload) { o.second = true } }
-
 // Patience sets how long an execution may take that neither ends nor is found to be dead. It decides nothing but that it failed.
 func Patience(d time.Duration) Option { return func(o *workload) { o.patience = d } }
 
-// only leaves the verdict to go-deadlock alone.
-func only() Option { return func(o *workload) { o.second, o.only = true, true } }
-
 type workload struct {
-	runs         int
-	second, only bool
-	patience     time.Duration
+	runs     int
+	second   bool // go-deadlock's locks stand in for mutexes: so they do in every second execution
+	only     bool // the verdict is go-deadlock's alone
+	patience time.Duration
 }
 
 // Bounds of a workload.
@@ -138,19 +132,19 @@ func Workload(body func(w *Run), opts ...Option) func(t *testing.T) int {
 	o := newWorkload(opts)
 	return func(t *testing.T) int {
 		t.Helper()
-		first, err := firstSeed(os.Getenv(inventory.ModelVar))
+		first, err := inventory.Seed()
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i := range o.runs {
 			seed := first + uint64(i) //nolint:gosec // not negative
 			one := o
-			one.second = o.second || i%2 == 1
+			one.second = i%2 == 1
 			findings := one.execute(seed, body)
 			if len(findings) == 0 {
 				continue
 			}
-			inventory.Observe(t, findings[0].Verdict)
+			inventory.Observe(t, findings[0])
 			for _, f := range findings {
 				t.Errorf("%v: %s", f, f.Message)
 			}
@@ -161,26 +155,9 @@ func Workload(body func(w *Run), opts ...Option) func(t *testing.T) int {
 	}
 }
 
-// firstSeed reads the seed from the bounds that verify hands to checks.
-func firstSeed(bounds string) (seed uint64, err error) {
-	seed = 1
-	for _, word := range strings.Fields(bounds) {
-		if value, ok := strings.CutPrefix(word, "seed="); ok {
-			if _, err := fmt.Sscanf(value, "%d", &seed); err != nil {
-				return 0, fmt.Errorf("read seed of workload %q: %w", word, err)
-			}
-		}
-	}
-	return seed, nil
-}
-
-// Execute runs body once and returns what was found.
-func Execute(seed uint64, body func(w *Run), opts ...Option) []Finding {
-	return newWorkload(opts).execute(seed, body)
-}
-
-func (o workload) execute(seed uint64, body func(*Run)) []Finding {
-	m := NewMonitor(seed)
+// execute runs body once and returns what was found.
+func (o workload) execute(seed uint64, body func(*Run)) []inventory.Verdict {
+	m := newMonitor(seed)
 	m.second, m.silent = o.second, o.only
 	s := m.Scheduler()
 	r := &Run{m: m, s: s, scope: s.NewScope("world"), tasks: s.NewScope("tasks of the check")}
@@ -204,11 +181,11 @@ func (o workload) execute(seed uint64, body func(*Run)) []Finding {
 			m.part(r)
 		}
 	}
-	return slices.Concat(m.Findings(), heard.take(m))
+	return slices.Concat(m.found(), heard.take(m))
 }
 
 // heard fires when go-deadlock has spoken, where its word alone counts.
-func (m *Monitor) heard() <-chan struct{} {
+func (m *monitor) heard() <-chan struct{} {
 	if m.silent {
 		return m.opined
 	}
@@ -216,7 +193,7 @@ func (m *Monitor) heard() <-chan struct{} {
 }
 
 // notOver is the verdict of a run that goes on and on.
-func (m *Monitor) notOver(patience time.Duration) {
+func (m *monitor) notOver(patience time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var text []string
@@ -233,7 +210,7 @@ func (m *Monitor) notOver(patience time.Duration) {
 }
 
 // part lets the tasks of a dead program end, as far as they can: who waits on a real lock or channel cannot be reached.
-func (m *Monitor) part(r *Run) {
+func (m *monitor) part(r *Run) {
 	r.scope.Cancel(errDead)
 	for end := time.Now().Add(parting); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		m.mu.Lock()

@@ -64,8 +64,8 @@ type listener struct {
 	text bytes.Buffer // guarded by the lock that the library holds while it writes and calls back
 
 	mu   sync.Mutex // guards the rest
-	from map[int64]*Monitor
-	said map[*Monitor][]Finding
+	from map[int64]*monitor
+	said map[*monitor][]inventory.Verdict
 }
 
 // report takes what the library has written for the monitor whose task it called back in.
@@ -82,7 +82,7 @@ func (l *listener) report() {
 	if strings.Contains(text, "Recursive locking") {
 		id = "second recursive"
 	}
-	l.said[m] = append(l.said[m], Finding{inventory.Verdict{Kind: inventory.KindDeadlock, ID: id, Message: text}})
+	l.said[m] = append(l.said[m], inventory.Verdict{Kind: inventory.KindDeadlock, ID: id, Message: text})
 	select {
 	case m.opined <- struct{}{}:
 	default:
@@ -90,11 +90,11 @@ func (l *listener) report() {
 }
 
 // listen makes m the one who is told about the calling goroutine.
-func (l *listener) listen(gid int64, m *Monitor) {
+func (l *listener) listen(gid int64, m *monitor) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.from == nil {
-		l.from, l.said = map[int64]*Monitor{}, map[*Monitor][]Finding{}
+		l.from, l.said = map[int64]*monitor{}, map[*monitor][]inventory.Verdict{}
 	}
 	l.from[gid] = m
 }
@@ -106,7 +106,7 @@ func (l *listener) forget(gid int64) {
 }
 
 // take returns what the library said about m, once.
-func (l *listener) take(m *Monitor) []Finding {
+func (l *listener) take(m *monitor) []inventory.Verdict {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	said := l.said[m]
@@ -115,7 +115,7 @@ func (l *listener) take(m *Monitor) []Finding {
 }
 
 // opine takes the second opinion of a lock that t is about to take.
-func (m *Monitor) opine(t *task, o *object, op sched.Op) {
+func (m *monitor) opine(t *task, o *object, op sched.Op) {
 	if o.second == nil || op != sched.OpLock && op != sched.OpRLock {
 		return
 	}

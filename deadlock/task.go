@@ -59,7 +59,6 @@ type object struct {
 	capacity int
 	holder   *task   // of a mutex, of a write lock, of a semaphore of size one; who runs a Once
 	readers  []*task // of a read-write lock
-	writers  int     // that wait: they keep new readers out
 	n        int     // values in a channel or of a timer, the count of a wait group
 	closed   bool    // a channel, a scope
 	scoped   bool    // the wait group of a scope

@@ -19,7 +19,7 @@ type timer struct {
 const horizon = 20 * time.Second
 
 // Timer calls fire once, d from now. Until it has fired or was stopped, something may still happen.
-func (m *Monitor) Timer(h *sched.Hook, d time.Duration, fire func()) {
+func (m *monitor) Timer(h *sched.Hook, d time.Duration, fire func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	o := m.of(h)
@@ -55,7 +55,7 @@ func (m *Monitor) Timer(h *sched.Hook, d time.Duration, fire func()) {
 }
 
 // fire runs the function of a timer as a task. The guard is held, but not meanwhile.
-func (m *Monitor) fire(x *timer, name string, f func()) {
+func (m *monitor) fire(x *timer, name string, f func()) {
 	done := make(chan struct{})
 	x.t, x.firing, x.stopped = nil, done, false
 	t := m.add(name)
@@ -69,7 +69,7 @@ func (m *Monitor) fire(x *timer, name string, f func()) {
 
 // StopTimer disarms the timer of h and reports whether it was armed. A fire that is under way has ended when it returns, so that nothing
 // of it comes later; it never blocks.
-func (m *Monitor) StopTimer(h *sched.Hook) bool {
+func (m *monitor) StopTimer(h *sched.Hook) bool {
 	m.mu.Lock()
 	x := m.of(h).timer
 	if x == nil {

@@ -10,7 +10,7 @@ import (
 )
 
 // wait judges that t begins to wait for one of arms. It does not return when that wait cannot end. The guard is held.
-func (m *Monitor) wait(t *task, arms ...sched.Arm) {
+func (m *monitor) wait(t *task, arms ...sched.Arm) {
 	t.arms, t.where = append(t.arms[:0], arms...), callers()
 	if t.leaving {
 		m.leave(t) // a deferred call must not wait in a dead program
@@ -25,9 +25,6 @@ func (m *Monitor) wait(t *task, arms ...sched.Arm) {
 	}
 	t.blocked = true
 	m.running--
-	if a := arms[0]; a.H != nil && a.H.Kind == sched.KindRWMutex && a.Op == sched.OpLock {
-		m.of(a.H).writers++
-	}
 	if path := m.cycle(t); path != nil {
 		m.foundCycle(path)
 	}
@@ -38,7 +35,7 @@ func (m *Monitor) wait(t *task, arms ...sched.Arm) {
 }
 
 // lockOf returns what is waited for when that is something that one task holds at a time.
-func (m *Monitor) lockOf(arms []sched.Arm) (*object, bool) {
+func (m *monitor) lockOf(arms []sched.Arm) (*object, bool) {
 	if arms[0].H == nil || len(arms) > 1 && arms[0].H.Kind != sched.KindSemaphore {
 		return nil, false
 	}
@@ -47,7 +44,7 @@ func (m *Monitor) lockOf(arms []sched.Arm) (*object, bool) {
 }
 
 // again finds a lock that t has already.
-func (m *Monitor) again(t *task, o *object, op sched.Op) {
+func (m *monitor) again(t *task, o *object, op sched.Op) {
 	i := t.holds(o)
 	if i < 0 || !o.isLock() {
 		return
@@ -60,7 +57,7 @@ func (m *Monitor) again(t *task, o *object, op sched.Op) {
 }
 
 // heldOver finds mutexes that t keeps while it waits for something else.
-func (m *Monitor) heldOver(t *task, arms []sched.Arm) {
+func (m *monitor) heldOver(t *task, arms []sched.Arm) {
 	for _, h := range t.held {
 		if h.o.isLock() {
 			m.foundHeld(t, h, arms)
@@ -84,7 +81,7 @@ func tried() bool {
 }
 
 // blockers returns the tasks without any one of which t cannot go on. There are none where somebody else might help.
-func (m *Monitor) blockers(t *task) []*task {
+func (m *monitor) blockers(t *task) []*task {
 	if !t.blocked || len(t.arms) != 1 || t.arms[0].H == nil {
 		return nil
 	}
@@ -97,7 +94,7 @@ func (m *Monitor) blockers(t *task) []*task {
 	case sched.KindMutex, sched.KindOnce, sched.KindSemaphore:
 		return one(o.holder)
 	case sched.KindRWMutex:
-		if a.Op == sched.OpRLock && o.holder == nil && o.writers > 0 {
+		if a.Op == sched.OpRLock && o.holder == nil {
 			return m.writersOf(o)
 		}
 		if a.Op == sched.OpLock {
@@ -120,7 +117,8 @@ func one(t *task) []*task {
 	return []*task{t}
 }
 
-func (m *Monitor) writersOf(o *object) (waiting []*task) {
+// writersOf returns the tasks that wait to write: they keep new readers out.
+func (m *monitor) writersOf(o *object) (waiting []*task) {
 	for _, t := range m.live {
 		if t.waitsFor(o, sched.OpLock) {
 			waiting = append(waiting, t)
@@ -130,7 +128,7 @@ func (m *Monitor) writersOf(o *object) (waiting []*task) {
 }
 
 // cycle returns tasks of which each waits for the next and the last for the first, which is t, or nil.
-func (m *Monitor) cycle(t *task) []*task {
+func (m *monitor) cycle(t *task) []*task {
 	seen := map[*task]bool{}
 	var follow func(at *task) []*task
 	follow = func(at *task) []*task {
@@ -152,7 +150,7 @@ func (m *Monitor) cycle(t *task) []*task {
 }
 
 // rest is called when one task less can go on: nobody may be left.
-func (m *Monitor) rest() {
+func (m *monitor) rest() {
 	if m.running > 0 || m.over {
 		return
 	}
@@ -169,11 +167,11 @@ func (m *Monitor) rest() {
 }
 
 // canGo reports whether the wait of t can end, or has ended and t has not come to say so.
-func (m *Monitor) canGo(t *task) bool {
+func (m *monitor) canGo(t *task) bool {
 	return !t.blocked || slices.ContainsFunc(t.arms, func(a sched.Arm) bool { return m.armCanGo(t, a) })
 }
 
-func (m *Monitor) armCanGo(t *task, a sched.Arm) bool {
+func (m *monitor) armCanGo(t *task, a sched.Arm) bool {
 	if a.H == nil {
 		return true // of another library: who knows
 	}
@@ -185,7 +183,7 @@ func (m *Monitor) armCanGo(t *task, a sched.Arm) bool {
 	case sched.OpLock:
 		return o.holder == nil && len(o.readers) == 0
 	case sched.OpRLock:
-		return o.holder == nil && o.writers == 0
+		return o.holder == nil && len(m.writersOf(o)) == 0
 	case sched.OpRecv:
 		return o.closed || o.n > 0 || o.hook.Kind == sched.KindChan && m.partner(t, o, sched.OpSend)
 	case sched.OpSend:
@@ -200,12 +198,12 @@ func (m *Monitor) armCanGo(t *task, a sched.Arm) bool {
 }
 
 // partner reports whether somebody else waits to do op: on a channel both sides do not wait for each other for long.
-func (m *Monitor) partner(t *task, o *object, op sched.Op) bool {
+func (m *monitor) partner(t *task, o *object, op sched.Op) bool {
 	return slices.ContainsFunc(m.live, func(x *task) bool { return x != t && x.waitsFor(o, op) })
 }
 
 // waitText tells what t waits for, who has it, and where.
-func (m *Monitor) waitText(t *task) string {
+func (m *monitor) waitText(t *task) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%v waits", t)
 	for i, a := range t.arms {

@@ -186,7 +186,7 @@ func compareSearch(t *testing.T, p genProgram, opts ...Option) bool {
 }
 
 // compareWith checks one search of a program.
-func compareWith(t *testing.T, p genProgram, brute enumeration, name string, s judged, opts ...Option) {
+func compareWith(t *testing.T, p genProgram, brute enumeration, name string, s judged, opts ...Option) enumeration {
 	t.Helper()
 	reduced := enumerateBy(s, p, plainLimit, opts...)
 	if !reduced.complete || reduced.executions > brute.executions {
@@ -202,6 +202,7 @@ func compareWith(t *testing.T, p genProgram, brute enumeration, name string, s j
 			t.Errorf("%s sees what the plain enumeration does not:\n  %s\nof\n%s", name, o, p)
 		}
 	}
+	return reduced
 }
 
 // The judge of the search with sleep sets is a search without them, over generated programs from every family of primitives.

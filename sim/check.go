@@ -95,13 +95,14 @@ type checker struct {
 	at      caller
 	want    string
 	rec     inventory.Record
+	traces  map[uint64]struct{} // different ones, of all strategies
 	failure *Failure
 	started time.Time
 }
 
 func newChecker(t *testing.T, id string, lane inventory.Lane, body func(*World), opts []Option) *checker {
 	t.Helper()
-	c := &checker{t: t, id: id, body: body, opts: newOptions(opts), at: callerOf(t.Name()), started: time.Now()}
+	c := &checker{t: t, id: id, body: body, opts: newOptions(opts), at: callerOf(t.Name()), started: time.Now(), traces: map[uint64]struct{}{}}
 	c.opts.at, c.opts.actions = c.at, &actions{read: map[any]func() map[string]int64{}}
 	if err := c.opts.fromEnvironment(); err != nil {
 		t.Fatal(err)
@@ -133,7 +134,10 @@ func (c *checker) explore(name string) bool {
 	c.rec.Strategies = append(c.rec.Strategies, inventory.Strategy{Name: name, Declared: declared, Executed: r.Executions, Distinct: r.Distinct, Complete: r.Complete})
 	c.rec.Executions += r.Executions
 	c.rec.Declared += declared
-	c.rec.Distinct += r.Distinct
+	for _, h := range r.traces {
+		c.traces[h] = struct{}{}
+	}
+	c.rec.Distinct = len(c.traces)
 	c.rec.Points += int64(r.Points)
 	c.rec.Pairs = max(c.rec.Pairs, r.Pairs)
 	for _, h := range r.PairHashes {

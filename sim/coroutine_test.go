@@ -1,12 +1,15 @@
 package sim_test
 
 import (
+	"path/filepath"
 	"runtime"
 	"slices"
 	"testing"
 
 	"github.com/millrace-dev/millrace/core/sched"
 	"github.com/millrace-dev/millrace/sim"
+	"github.com/millrace-dev/millrace/sim/inventory"
+	"github.com/millrace-dev/millrace/sim/programs"
 )
 
 // After some hand-overs each goroutine is parked in another's iterator, so that one that ends on its own wakes somebody else than the
@@ -79,8 +82,26 @@ func TestFailedRunTellsTheSameOnAnyCores(t *testing.T) {
 			t.Fatalf("seed %d: %+v, %v", seed, one, err)
 		}
 		two, err := sim.Explore("rare", "random", body, sim.Runs(200), sim.Seed(seed), sim.Cores(2))
-		if err != nil || two.Executions != one.Executions || one.Executions != one.Failure.Execution+1 || !slices.Equal(one.Hashes, two.Hashes) {
-			t.Errorf("seed %d: one core %d, two cores %d executions until the failure of number %d, %v", seed, one.Executions, two.Executions, one.Failure.Execution, err)
+		if err != nil || two.Executions != one.Executions || two.Distinct != one.Distinct || one.Distinct > one.Executions || one.Executions != one.Failure.Execution+1 || !slices.Equal(one.Hashes, two.Hashes) {
+			t.Errorf("seed %d: one core %d (%d distinct), two cores %d (%d distinct) executions until the failure of number %d, %v", seed,
+				one.Executions, one.Distinct, two.Executions, two.Distinct, one.Failure.Execution, err)
+		}
+	}
+}
+
+// A trace counts once, whichever strategies and bounds have shown it.
+func TestATraceCountsOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "records.jsonl")
+	t.Setenv(inventory.RecordsVar, path)
+	sim.Check(t, "sim/three-values", func(w *sim.World) { w.Choose("value", 3) }, sim.Strategies("random", "pct3", "dfs2"))
+	records, err := inventory.ReadRecords(path)
+	if err != nil || len(records) != 1 || records[0].Distinct != 3 || records[0].Executions != 203 {
+		t.Errorf("records %+v, %v; want 3 distinct traces in 203 executions", records, err)
+	}
+	for _, strategy := range []string{"dfs2", "dfs"} {
+		r, err := sim.Explore("locks", strategy, programs.AcrossLocks, sim.Repeat(2))
+		if err != nil || r.Failure == nil || r.Distinct > r.Executions {
+			t.Errorf("%s: %d distinct in %d executions, %v, %v", strategy, r.Distinct, r.Executions, r.Failure, err)
 		}
 	}
 }

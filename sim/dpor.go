@@ -41,6 +41,10 @@ type dpor struct {
 	guess, may footprint
 
 	strays int // plans that could not be followed: a fault of the search
+
+	// With a bound, plans that preempt more often are dropped. A trace that could be reached with few preemptions may be reached with more here, and be
+	// left out: whoever asks what fails within a bound asks search.
+	preemptionBound
 }
 
 // turn is one step on the path, or what happened when nobody could go on.
@@ -55,6 +59,7 @@ type turn struct {
 	done   []napper // have been tried here
 	later  []*branch
 	via    *branch // what is being followed; nil: a free choice
+	preempted
 
 	task    int32 // number of the chosen task
 	key     uint64
@@ -134,6 +139,7 @@ func (s *dpor) push() *turn {
 	m := s.path[len(s.path)-1]
 	m.idle, m.total, m.chosen, m.via, m.key = false, false, -1, nil, 0
 	m.tasks, m.held, m.draws, m.asleep, m.done = m.tasks[:0], m.held[:0], m.draws[:0], m.asleep[:0], m.done[:0]
+	m.preempted = preempted{free: -1}
 	m.later, m.foot, m.all, m.effects, m.doomed = m.later[:0], m.foot[:0], m.all[:0], m.effects[:0], m.doomed[:0]
 	return m
 }
@@ -227,6 +233,10 @@ func (s *dpor) arrive(w *World, n int) {
 	if n == 0 {
 		m.tasks = append(m.tasks, keyClock)
 	}
+	if m.spent = up.spent; !up.idle {
+		m.free = slices.Index(m.tasks, up.key)
+		m.spent += up.price(up.chosen)
+	}
 	if len(w.nodes) > 0 {
 		for _, t := range w.tasks {
 			if t.held {
@@ -264,13 +274,16 @@ func (s *dpor) weaken(m *turn) {
 	}
 }
 
-// awake returns a candidate that is awake, or -1; best one whose step probably touches nothing.
+// awake returns a candidate that is awake, or -1; best one whose step probably touches nothing. With a bound, best the task that has been running.
 func (s *dpor) awake(w *World, m *turn) int {
 	quiet := -1
+	if s.bounded && m.free >= 0 && !m.rests(m.tasks[m.free]) {
+		return m.free
+	}
 	for i := range m.tasks {
 		t := w.candidate(i)
 		switch calm := t != nil && (t.state == fresh || t.op == sched.OpYield); {
-		case m.rests(m.tasks[i]) || quiet >= 0 && !calm:
+		case m.rests(m.tasks[i]) || quiet >= 0 && !calm || !s.allows(m.spent+m.price(i)):
 		default:
 			quiet = i
 		}
@@ -333,6 +346,8 @@ func (s *dpor) follow(m *turn) {
 		if m.chosen < 0 {
 			s.strays++
 		}
+		m.chosen = -1
+	} else if !s.allows(m.spent + m.price(m.chosen)) {
 		m.chosen = -1
 	}
 }

@@ -12,7 +12,7 @@ func Smallest(body func(*World), f *Failure, opts ...Option) (preempts, faults, 
 	if !w.failed || w.verdict.kind != f.Kind || w.verdict.id != f.ID {
 		return -1, -1, -1, "does not fail: " + w.verdict.String()
 	}
-	return r.preempts, r.faults, len(r.data), small.Choices.String()
+	return r.preempts, len(r.faults), len(r.data), small.Choices.String()
 }
 
 // Fewest searches for the fewest preemptions with which body fails as f did: bound after bound, so that the first failure has no more

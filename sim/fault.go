@@ -16,7 +16,7 @@ const defaultFaults = 3
 type faulty struct {
 	taken   []string // "place kind", in order; also what the check does to nodes
 	drawn   int      // of them, by Fault
-	draws   []int    // which entries of World.data drew a fault or none
+	after   []int    // for each that a drawn value decided: its place in World.data
 	stopped bool
 }
 
@@ -26,13 +26,11 @@ type faulty struct {
 func (w *World) Fault(place string, kinds ...string) int {
 	f := &w.faults
 	if f.stopped || f.drawn >= w.opts.faults {
+		w.touchFaults(modeRead)
 		return 0
 	}
-	f.draws = append(f.draws, len(w.data))
 	v := w.draw(uint64(len(kinds)) + 1)
-	if w.footprints {
-		w.foot = w.foot.add(footFault<<2 | modeWrite) // the budget is shared
-	}
+	w.touchFaults(modeWrite)
 	w.hash = mix(w.hash, uint64(sched.OpChoose)<<56|uint64(uint32(w.current.id)), v)
 	if v == 0 {
 		return 0
@@ -42,15 +40,26 @@ func (w *World) Fault(place string, kinds ...string) int {
 	return int(v)
 }
 
+// touchFaults notes that a step depends on the account of faults, or changes it: whether a fault may be drawn is the same for all tasks.
+func (w *World) touchFaults(mode uint32) {
+	if w.footprints && w.opts.faults > 0 {
+		w.foot = w.foot.add(footFault<<2 | mode)
+	}
+}
+
 // took counts a fault and notes it in the trace.
 func (w *World) took(what string) {
 	w.faults.taken = append(w.faults.taken, what)
 	w.note("fault: " + what)
+	if n := len(w.data) - 1; n >= 0 && w.schedule[len(w.schedule)-1] == dataChoice {
+		w.faults.after = append(w.faults.after, n)
+	}
 }
 
 // StopFaults ends the faults of this execution: from here on progress may be demanded.
 func (w *World) StopFaults() {
 	w.faults.stopped = true
+	w.touchFaults(modeWrite)
 	w.note("faults stop")
 }
 
@@ -73,7 +82,7 @@ func (n *Node) Resume() {
 	if n.step("resume") && n.paused {
 		n.paused = false
 		for _, t := range n.w.tasks {
-			if t.held {
+			if t.held && t.node == n {
 				n.w.unhold(t)
 			}
 		}

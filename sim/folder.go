@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -27,6 +28,7 @@ type Schedule struct {
 	GoVersion string      `json:"goversion"`
 	Options   string      `json:"options"`
 	Choices   string      `json:"choices"`
+	Faults    []string    `json:"faults,omitempty"` // that went wrong on the way, by place and kind
 	Verdict   FileVerdict `json:"verdict"`
 	Hash      string      `json:"hash"`
 }
@@ -177,7 +179,7 @@ func makeRoom(dir string, n int) error {
 func writeSchedule(path, check string, c caller, o *options, f *Failure) error {
 	s := Schedule{
 		Check: check, Test: c.test, Package: c.pkg, Strategy: f.Strategy, Seed: f.Seed, Execution: f.Execution,
-		Commit: commit(), GoVersion: runtime.Version(), Options: o.String(), Choices: f.Choices.String(),
+		Commit: commit(), GoVersion: runtime.Version(), Options: o.String(), Choices: f.Choices.String(), Faults: f.Faults,
 		Verdict: FileVerdict{f.Kind, f.ID, f.Message}, Hash: fmt.Sprintf("%016x", f.Hash),
 	}
 	text, err := json.MarshalIndent(s, "", "  ")
@@ -208,15 +210,11 @@ func scheduleFile(folder string) string {
 	return file
 }
 
-// commit is the checked-out commit, with "+" when files differ from it.
-func commit() string {
-	head, err := exec.Command("git", "rev-parse", "--short=12", "HEAD").Output()
+// commit is the checked-out commit, with "+" when files differ from it. A process asks once: git looks at every file.
+var commit = sync.OnceValue(func() string {
+	id, err := exec.Command("git", "describe", "--always", "--exclude=*", "--abbrev=12", "--dirty=+").Output()
 	if err != nil {
 		return "unknown"
 	}
-	id := strings.TrimSpace(string(head))
-	if changes, err := exec.Command("git", "status", "--porcelain", "-uno").Output(); err != nil || len(changes) > 0 {
-		id += "+"
-	}
-	return id
-}
+	return strings.TrimSpace(string(id))
+})

@@ -16,7 +16,10 @@ type genOp struct {
 }
 
 // genProgram is a small program over one world of primitives: the operations of each task.
-type genProgram struct{ tasks [][]genOp }
+type genProgram struct {
+	tasks [][]genOp
+	setup func(e *genWorld) // what it needs beyond the usual
+}
 
 func (p genProgram) String() string {
 	var b strings.Builder
@@ -49,6 +52,10 @@ type genWorld struct {
 	scope   *sched.Scope
 	below   *sched.Scope
 	node    *Node
+	timer   *sched.Timer
+	cell    sched.Cell[int]
+	plain   int // what nobody announces
+	states  string
 	logs    []string
 }
 
@@ -64,6 +71,7 @@ func newGenWorld(w *World, tasks int) *genWorld {
 	e.once, e.written = sched.NewOnce(s, "once"), sched.NewWriteOnce[int](s, "written")
 	e.wg, e.scope = sched.NewWaitGroup(s, "wg"), s.NewScope("scope")
 	e.below = e.scope.Child("below")
+	e.cell = sched.NewCell(s, "cell", 0)
 	return e
 }
 
@@ -74,6 +82,9 @@ func (p genProgram) body(current **genWorld) func(*World) {
 		*current = e
 		if p.crashes() {
 			e.node = w.Node("n")
+		}
+		if p.setup != nil {
+			p.setup(e)
 		}
 		for i, ops := range p.tasks {
 			run := func() {
@@ -106,8 +117,12 @@ func (e *genWorld) outcome(w *World) string {
 	if w.failed && w.verdict.kind != "deadlock" && w.verdict.kind != "leak" {
 		return w.verdict.String()
 	}
-	return fmt.Sprintf("%s | %s | x=%d y=%d len=%d free=%d now=%s", w.verdict.kind, strings.Join(e.logs, " / "), e.x.Peek(), e.y.Peek(),
-		e.c1.PeekLen(), e.sem.Free(), w.now)
+	now := w.now.String()
+	if w.opts.early {
+		now = "?" // whether a timer fired that nobody waited for
+	}
+	return fmt.Sprintf("%s | %s | x=%d y=%d len=%d free=%d now=%s%s", w.verdict.kind, strings.Join(e.logs, " / "), e.x.Peek(), e.y.Peek(),
+		e.c1.PeekLen(), e.sem.Free(), now, e.states)
 }
 
 var errBelow = errors.New("below")

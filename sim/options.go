@@ -40,8 +40,8 @@ type Option func(*options)
 func Runs(n int) Option { return func(o *options) { o.runs = max(n, 1) } }
 
 // Strategies sets the sampling strategies by name: random, pos, surw, urw, rff, pct (depth 2), pct3, pct5, …,
-// portfolio (all of these but rff, mixed), or a search that leaves out schedules with more than N preemptions: dfs0, dfs1, …. The
-// default is random and pct3.
+// portfolio (all of these but rff, mixed), or a search, with a number one that leaves out schedules with more than N preemptions: dfs, dfs0,
+// dfs1, …, dpor, dpor0, …. The default is random and pct3.
 func Strategies(names ...string) Option { return func(o *options) { o.strategies = names } }
 
 // Steps sets the step bound of one execution. The default is 10,000.
@@ -154,7 +154,7 @@ func strategyNamed(name string, m measured) (strategy, error) {
 			return &pct{depth: d, length: m.length}, nil
 		}
 	}
-	return nil, fmt.Errorf("unknown strategy %q: random, pos, surw, urw, rff, portfolio, pct, pct<depth>, %s, %[2]s<preemptions>", name, searchName)
+	return nil, fmt.Errorf("unknown strategy %q: random, pos, surw, urw, rff, portfolio, pct, pct<depth>, %s, %[2]s<preemptions>, %[3]s, %[3]s<preemptions>", name, searchName, optimalName)
 }
 
 // Detecting reports whether Go's race detector sees the program's memory as the program orders it: the build of `verify race`.

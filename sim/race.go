@@ -95,7 +95,7 @@ func (w *World) release(t *task, c *vclock) {
 func (w *World) happen(t *task, o *object, op sched.Op, result uint64) {
 	hb := &o.hb
 	switch op {
-	case sched.OpLoad, sched.OpGet, sched.OpSubscribe, sched.OpLen, sched.OpDone, sched.OpWGWait:
+	case sched.OpLoad, sched.OpGet, sched.OpSubscribe, sched.OpDone, sched.OpWGWait:
 		w.acquire(t, &hb.all)
 	case sched.OpStore:
 		hb.all.set(&t.clock)
@@ -151,7 +151,11 @@ func (w *World) happenGuard(t *task, o *object, op sched.Op, result uint64) {
 		if result == 0 {
 			w.acquire(t, &hb.all)
 		}
-	case sched.OpUnlock, sched.OpWGAdd, sched.OpRelease, sched.OpClose, sched.OpArm,
+	case sched.OpWGAdd:
+		if int64(result) < 0 { // a count up tells those who wait nothing
+			w.release(t, &hb.all)
+		}
+	case sched.OpUnlock, sched.OpRelease, sched.OpClose, sched.OpArm,
 		sched.OpFire, sched.OpSignal, sched.OpBroadcast:
 		w.release(t, &hb.all)
 	default:

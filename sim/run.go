@@ -25,6 +25,7 @@ type Result struct {
 	Pairs      int            // reads-from pairs that rff saw, or any strategy when they are asked for
 	PairHashes []uint64       // their names, when they are asked for
 	Failure    *Failure       // of the lowest failing index, or nil
+	traces     []uint64       // hashes of the different ones, in no order
 }
 
 // Failure is one failed execution: enough to run it again.
@@ -36,6 +37,7 @@ type Failure struct {
 	Execution         int
 	Choices           Choices
 	Hash              uint64
+	Faults            []string // taken, by place and kind, in order
 	trace             []event
 	original          *Failure // before it was shrunk
 }
@@ -115,14 +117,14 @@ type sampling struct {
 
 	mu     sync.Mutex // guards the rest
 	result Result
-	seen   map[uint64]struct{}
+	seen   map[uint64]int // traces, with the first index that showed them
 	pairs  map[uint64]struct{}
 }
 
 func (r *sampling) run() Result {
 	started := time.Now()
 	r.result.Strategy, r.result.Faults = r.name, map[string]int{}
-	r.seen, r.pairs = map[uint64]struct{}{}, map[uint64]struct{}{}
+	r.seen, r.pairs = map[uint64]int{}, map[uint64]struct{}{}
 	r.stop.Store(int64(r.opts.runs))
 	r.result.Hashes = make([]uint64, min(r.opts.hashes, r.opts.runs))
 	var workers sync.WaitGroup
@@ -135,7 +137,9 @@ func (r *sampling) run() Result {
 		// Others may have run executions after it: which, depends on the machine.
 		r.result.Executions = f.Execution + 1
 		r.result.Hashes = r.result.Hashes[:min(len(r.result.Hashes), f.Execution+1)]
+		maps.DeleteFunc(r.seen, func(_ uint64, index int) bool { return index > f.Execution })
 	}
+	r.result.traces = slices.Collect(maps.Keys(r.seen)) //order:a set
 	r.result.Distinct, r.result.Pairs = len(r.seen), len(r.pairs)
 	if r.opts.pairs {
 		r.result.PairHashes = slices.Sorted(maps.Keys(r.pairs))
@@ -161,7 +165,7 @@ func (r *sampling) work() {
 	defer w.drain()
 	s, _ := strategyNamed(r.name, r.measured) // the name was checked by explore
 	s, pairs := pairing(s, r.opts)
-	seen := map[uint64]struct{}{}
+	seen := map[uint64]int{}
 	faults := map[string]int{}
 	done, seed := 0, uint64(0)
 	index, end := -1, 0
@@ -178,7 +182,9 @@ func (r *sampling) work() {
 		return true
 	}, func() {
 		done++
-		seen[w.hash] = struct{}{}
+		if _, again := seen[w.hash]; !again {
+			seen[w.hash] = index // indexes of one worker rise
+		}
 		for _, f := range w.faults.taken {
 			faults[f]++
 		}
@@ -201,8 +207,10 @@ func (r *sampling) work() {
 			r.pairs[p.hash()] = struct{}{}
 		}
 	}
-	for h := range seen {
-		r.seen[h] = struct{}{}
+	for h, index := range seen { //order:the lowest index is kept
+		if first, known := r.seen[h]; !known || index < first {
+			r.seen[h] = index
+		}
 	}
 }
 
@@ -221,6 +229,7 @@ func (w *World) failure(name string, seed uint64, i int) *Failure {
 		Kind: w.verdict.kind, ID: w.verdict.id, Message: w.verdict.message, Step: w.verdict.step,
 		Strategy: name, Seed: seed, Execution: i, Hash: w.hash,
 		Choices: Choices{append([]int32(nil), w.schedule...), append([]uint64(nil), w.data...)},
+		Faults:  slices.Clone(w.faults.taken),
 		trace:   append([]event(nil), w.trace...),
 	}
 }

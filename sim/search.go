@@ -22,9 +22,34 @@ type search struct {
 
 	// With a bound, schedules that preempt more often are left out, and sleep sets are off: what they would leave out may be the
 	// only one of its kind within the bound.
+	preemptionBound
+}
+
+// preemptionBound lets a search leave out schedules that preempt too often.
+type preemptionBound struct {
 	bounded bool
 	bound   int
 	cut     bool // something was left out
+}
+
+// allows reports whether a schedule may preempt that often.
+func (b *preemptionBound) allows(spent int) bool {
+	b.cut = b.cut || b.bounded && spent > b.bound
+	return !b.bounded || spent <= b.bound
+}
+
+// preempted is a choice as far as it may be a preemption.
+type preempted struct {
+	spent int // preemptions before
+	free  int // the candidate that is no preemption, or -1: none is one
+}
+
+// price is the number of preemptions that choosing a candidate is.
+func (p *preempted) price(i int) int {
+	if p.free >= 0 && p.free != i {
+		return 1
+	}
+	return 0
 }
 
 // choicePoint is one choice on the current path. Its slices are used again by the next point in its place: only deeper points,
@@ -46,8 +71,7 @@ type choicePoint struct {
 	foot   footprint // everything that it did, over all explored continuations and values drawn after the first
 	step   footprint // what it did this time
 
-	spent int // preemptions before
-	free  int // the candidate that is no preemption, or -1: none is one
+	preempted
 }
 
 // sleeper is a task whose next step leads to nothing new until a conflicting step happens, when it draws that value.
@@ -132,14 +156,6 @@ func (s *search) arrive(w *World, n int) {
 	p.chosen = s.nextAwake(p)
 }
 
-// price is the number of preemptions that choosing a candidate is.
-func (p *choicePoint) price(i int) int {
-	if p.free >= 0 && p.free != i {
-		return 1
-	}
-	return 0
-}
-
 // inherit keeps the sleepers asleep that the step which led here does not wake.
 func (p *choicePoint) inherit(list []sleeper, ran int32, step footprint) {
 	for _, x := range list {
@@ -155,10 +171,9 @@ func (s *search) nextAwake(p *choicePoint) int {
 		i := (p.first + k) % len(p.tasks)
 		switch {
 		case p.rests(p.tasks[i]):
-		case s.bounded && p.spent+p.price(i) > s.bound:
-			s.cut = true
-		default:
+		case s.allows(p.spent + p.price(i)):
 			return i
+		default:
 		}
 	}
 	return -1

@@ -2,6 +2,8 @@ package sim
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,10 +24,10 @@ const maxPreemptions = 99
 
 // searchNamed returns the bound on preemptions of a search's name.
 func searchNamed(name string) (bound int, ok bool) {
-	if name == optimalName {
-		return unlimited, true
-	}
 	number, ok := strings.CutPrefix(name, searchName)
+	if !ok {
+		number, ok = strings.CutPrefix(name, optimalName)
+	}
 	if !ok || number == "" {
 		return unlimited, ok
 	}
@@ -53,7 +55,7 @@ type explorer interface {
 // searching is a search in progress.
 type searching struct {
 	s       explorer
-	bounded *search // the same, when preemptions are bounded
+	bounded *preemptionBound // its own
 	opts    *options
 	result  Result
 	seen    map[uint64]struct{}
@@ -69,19 +71,21 @@ func searchAll(id, name string, bound int, body func(*World), o *options) Result
 	guard := watch(w)
 	defer guard.end()
 	defer w.drain()
-	r := &searching{s: &search{}, opts: o, more: true, rounds: max(o.rounds, 1), seen: map[uint64]struct{}{}}
+	r := &searching{opts: o, more: true, rounds: max(o.rounds, 1), seen: map[uint64]struct{}{}}
 	r.result.Strategy = name
-	switch {
-	case name == optimalName:
-		r.s = &dpor{}
-	case bound != unlimited:
-		r.bounded = &search{plain: true, bounded: true}
-		r.s = r.bounded
+	limit := preemptionBound{bounded: bound != unlimited}
+	if strings.HasPrefix(name, optimalName) {
+		s := &dpor{preemptionBound: limit}
+		r.s, r.bounded = s, &s.preemptionBound
+	} else {
+		s := &search{plain: limit.bounded, preemptionBound: limit}
+		r.s, r.bounded = s, &s.preemptionBound
 	}
-	for r.run(w); r.bounded != nil && r.deeper(bound); {
+	for r.run(w); r.bounded.bounded && r.deeper(bound); {
 		r.run(w)
 	}
 	r.result.Distinct, r.result.Points, r.result.Elapsed = len(r.seen), w.points, time.Since(started)
+	r.result.traces = slices.Collect(maps.Keys(r.seen)) //order:a set
 	return r.result
 }
 
@@ -99,8 +103,15 @@ func (r *searching) deeper(most int) bool {
 	}
 	r.bounded.bound++
 	r.bounded.cut, r.more = false, true
-	r.result.Executions, r.result.Pruned, r.result.Complete = 0, 0, false
+	r.result.Complete = false
+	r.restart()
 	return true
+}
+
+// restart counts from zero again: what follows shows all that was shown before.
+func (r *searching) restart() {
+	r.result.Executions, r.result.Pruned = 0, 0
+	clear(r.seen)
 }
 
 // astray reports whether the search went another way than it had planned: what it left out is unknown then.
@@ -130,7 +141,7 @@ func (r *searching) end(w *World) {
 	} else {
 		r.result.Executions++
 		r.seen[w.hash] = struct{}{}
-		if len(r.result.Hashes) < r.opts.hashes && r.bounded == nil { // bounds start over: no index names one execution
+		if len(r.result.Hashes) < r.opts.hashes && !r.bounded.bounded { // bounds start over: no index names one execution
 			r.result.Hashes = append(r.result.Hashes, w.hash)
 		}
 	}
@@ -143,7 +154,7 @@ func (r *searching) end(w *World) {
 	case r.s.advance(w):
 	case r.rounds > 1:
 		r.rounds--
-		r.result.Executions, r.result.Pruned = 0, 0
+		r.restart()
 	case r.astray():
 		r.result.Bound, r.more = "plans that could not be followed, a fault of "+optimalName, false
 	default:

@@ -32,7 +32,8 @@ type run struct {
 	choices  Choices
 	hash     uint64
 	preempts int
-	faults   int
+	faults   []string // taken
+	faulty   []int    // the drawn values that they were taken after: see lessFaults
 }
 
 // shrink returns a locally minimal failure with f's verdict, or f itself when nothing smaller was found.
@@ -51,13 +52,13 @@ func shrink(id string, body func(*World), o *options, f *Failure) *Failure {
 	}
 	out := w.failure(f.Strategy, f.Seed, f.Execution)
 	out.Kind, out.ID, out.Message, out.Step = f.Kind, f.ID, f.Message, f.Step
-	out.Choices, out.Hash = k.best.choices, k.best.hash
+	out.Choices, out.Hash, out.Faults = k.best.choices, k.best.hash, k.best.faults
 	return out
 }
 
 // round tries every move once and reports whether one helped.
 func (k *shrinker) round() bool {
-	return k.few() || k.together() || k.drop() || k.gather() || k.merge() || k.calm() || k.lessData()
+	return k.few() || k.together() || k.drop() || k.gather() || k.merge() || k.calm() || k.lessFaults() || k.lessData()
 }
 
 func (k *shrinker) execute(g *guided) bool {
@@ -72,10 +73,15 @@ func (k *shrinker) spent() bool { return k.budget <= 0 || k.steps <= 0 }
 
 // try runs a candidate and keeps it when it fails in the same way and is smaller.
 func (k *shrinker) try(steps []int32, data []uint64) bool {
+	return k.tryDrawn(steps, data, k.best.drawers)
+}
+
+// tryDrawn is try with values that are drawn by these tasks.
+func (k *shrinker) tryDrawn(steps []int32, data []uint64, drawers []int32) bool {
 	if k.spent() {
 		return false
 	}
-	g := &guided{steps: steps, data: data, drawers: k.best.drawers}
+	g := &guided{steps: steps, data: data, drawers: drawers}
 	if !k.execute(g) {
 		return false
 	}
@@ -96,8 +102,8 @@ func (r *run) smaller(o *run) bool {
 	switch {
 	case r.preempts != o.preempts:
 		return r.preempts < o.preempts
-	case r.faults != o.faults:
-		return r.faults < o.faults
+	case len(r.faults) != len(o.faults):
+		return len(r.faults) < len(o.faults)
 	case sum(r.data) != sum(o.data):
 		return sum(r.data) < sum(o.data)
 	default:
@@ -269,6 +275,22 @@ func (k *shrinker) calm() bool {
 	return false
 }
 
+// lessFaults draws another value where a fault was taken: nothing, or, where a stand-in for the outside takes zero for the fault, one. What was
+// drawn to decide the fault further goes with it.
+func (k *shrinker) lessFaults() bool {
+	for _, i := range k.best.faulty {
+		for _, further := range []int{0, 1} {
+			data, drawers := slices.Clone(k.best.data), slices.Clone(k.best.drawers)
+			data[i] = 1 - min(data[i], 1)
+			end := min(i+1+further, len(data))
+			if k.tryDrawn(k.best.steps, slices.Delete(data, i+1, end), slices.Delete(drawers, i+1, end)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 func (k *shrinker) lessData() bool {
 	for i, v := range k.best.data {
 		for _, smaller := range []uint64{0, v / 2} {
@@ -409,7 +431,7 @@ func (g *guided) value(id int32) uint64 {
 func (g *guided) result(w *World) run {
 	return run{
 		steps: append([]int32(nil), g.taken...), data: append([]uint64(nil), g.drawn...), drawers: slices.Clone(g.drawnBy), hash: w.hash, preempts: g.preempts,
-		faults:  len(w.faults.taken),
+		faults: slices.Clone(w.faults.taken), faulty: slices.Clone(w.faults.after),
 		choices: Choices{append([]int32(nil), w.schedule...), append([]uint64(nil), w.data...)},
 	}
 }

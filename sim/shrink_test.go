@@ -17,6 +17,12 @@ const known = "dfs6"
 // spare is how many preemptions more than the fewest may be left of a failure.
 const spare = 2
 
+// standIn is what tells a world of a fault that something outside drew.
+type standIn struct{}
+
+// Fault says so.
+func (standIn) Fault() {}
+
 // What is left of a failure is near the smallest there is: at most two preemptions more than the fewest, which a search finds, no fault
 // that is not needed, and the same whenever it is shrunk.
 func TestShrinkingComesNearTheMinimum(t *testing.T) {
@@ -62,6 +68,18 @@ func TestShrinkingComesNearTheMinimum(t *testing.T) {
 			w.Join()
 			w.Require(n < 2, "one", "%d faults", n)
 		}, 2},
+		{"faults of a stand-in", func(w *sim.World) {
+			s := w.Scheduler()
+			r, third := sched.NewRand(s, "stand-in"), false
+			for i := range 4 {
+				if r.IntN(2) == 0 { // zero is the fault
+					s.Emit(standIn{}, "it fails")
+					third = third || i == 2 && r.IntN(3) > 0
+				}
+				s.Yield()
+			}
+			w.Require(!third, "third", "the third failed")
+		}, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, strategy := range []string{"random", "pos"} {

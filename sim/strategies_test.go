@@ -86,6 +86,8 @@ func TestSearchSaysHowFarItCame(t *testing.T) {
 		{"dfs", "not exhaustive: bound draws of more than 4096 values", func(w *World) { w.Choose("wide", 5000) }, nil},
 		{"dfs", "complete, 6 executions", func(w *World) { w.Choose("a", 3); w.Choose("b", 2) }, nil},
 		{"dpor", "complete, 6 executions", adders(2, 2), nil},
+		{"dpor0", "not exhaustive: bound 0 preemptions", adders(2, 2), nil},
+		{"dpor9", "complete, 6 executions", adders(2, 2), nil},
 		{"dfs0", "not exhaustive: bound 0 preemptions", adders(2, 2), nil},
 		{"dfs1", "not exhaustive: bound 1 preemptions", adders(2, 2), nil},
 		{"dfs9", "complete", adders(2, 2), nil}, // every schedule: without sleep sets there are more than traces
@@ -102,19 +104,21 @@ func TestSearchSaysHowFarItCame(t *testing.T) {
 
 // The bound is raised step by step, so what is found first needs as many preemptions as the bound, and no bound below finds it.
 func TestBoundedSearchFindsTheFewestPreemptions(t *testing.T) {
-	if r, err := Explore("x", "dfs0", lostUpdate); err != nil || r.Failure != nil {
-		t.Errorf("without a preemption: %+v, %v", r.Failure, err)
-	}
-	r, err := Explore("x", "dfs3", lostUpdate)
-	if err != nil || r.Failure == nil {
-		t.Fatalf("with up to three: %+v, %v", r, err)
-	}
-	o := newOptions(nil)
-	w := newWorld("x", lostUpdate, &o)
-	defer w.drain()
-	g := &guided{follow: &replay{choices: r.Failure.Choices}}
-	if execute(w, g, 0); !w.failed || g.preempts != 1 {
-		t.Errorf("verdict %s with %d preemptions, want 1", w.verdict, g.preempts)
+	for _, name := range []string{searchName, optimalName} {
+		if r, err := Explore("x", name+"0", lostUpdate); err != nil || r.Failure != nil {
+			t.Errorf("%s without a preemption: %+v, %v", name, r.Failure, err)
+		}
+		r, err := Explore("x", name+"3", lostUpdate)
+		if err != nil || r.Failure == nil {
+			t.Fatalf("%s with up to three: %+v, %v", name, r, err)
+		}
+		o := newOptions(nil)
+		w := newWorld("x", lostUpdate, &o)
+		g := &guided{follow: &replay{choices: r.Failure.Choices}}
+		if execute(w, g, 0); !w.failed || g.preempts != 1 {
+			t.Errorf("%s: verdict %s with %d preemptions, want 1", name, w.verdict, g.preempts)
+		}
+		w.drain()
 	}
 }
 
@@ -145,7 +149,7 @@ func TestOptimalSearchTriesNoOtherOrderOfReads(t *testing.T) {
 }
 
 func TestNamesThatAreNoStrategy(t *testing.T) {
-	for _, name := range []string{"", "dfs-1", "dfsx", "dfs100", "pctx", "pct0", "rff2"} {
+	for _, name := range []string{"", "dfs-1", "dfsx", "dfs100", "dpor-1", "dporx", "dpor100", "pctx", "pct0", "rff2"} {
 		if _, err := Explore("x", name, lostUpdate); err == nil {
 			t.Errorf("%q was accepted", name)
 		}

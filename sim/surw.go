@@ -13,7 +13,7 @@ type surw struct {
 	rng       rng
 	profile   *profile
 
-	object   uint64 // key of the selected object; 0: all
+	object   uint64 // key of the selected object; 0: none, every step or none counts
 	keys     keys
 	intended *task
 	weights  map[uint64]map[uint64]int // object → task → operations of it and of those it starts

@@ -110,7 +110,7 @@ func (w *World) reset(s strategy, seed uint64) {
 	w.live, w.current, w.steps, w.limit = 0, nil, 0, w.opts.steps
 	w.hash = 0x6A09E667F3BCC908
 	w.now, w.timers, w.timerSeq, w.fires = 0, w.timers[:0], 0, 0
-	w.faults = faulty{taken: w.faults.taken[:0], draws: w.faults.draws[:0]}
+	w.faults = faulty{taken: w.faults.taken[:0], after: w.faults.after[:0]}
 	w.clockTask = task{id: -1, name: "clock"}
 	w.clocksOn = w.opts.races
 	w.footprints, w.foot = false, w.foot[:0]
@@ -185,6 +185,9 @@ func (w *World) start(name string, f func(), n *Node) {
 		b.Outcome(h, sched.OpWGAdd, ^uint64(0))
 	}, true)
 	t.node, t.counted = n, true
+	if n != nil && n.paused {
+		w.hold(t)
+	}
 }
 
 // Join waits until every task started with Go so far has ended. Only the body calls it.

@@ -113,7 +113,7 @@ func refuse(t *testing.T, name, src string, must bool) {
 	if err := os.WriteFile(cfg, []byte("INIT Init\nNEXT Next\nCHECK_DEADLOCK FALSE\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r, err := tla.Run(tla.Spec{Module: file, Options: check.Options{MaxStates: 1000, MaxTime: 10 * time.Second, Workers: 1}})
+	r, err := tla.Run(tla.Spec{Module: file, Options: check.Options{MaxStates: 1000, MaxTime: time.Minute, Workers: 1}})
 	if err == nil && r.Verdict == check.Fault {
 		err = r.Err
 	}
@@ -179,6 +179,68 @@ func TestMalformedConfigurations(t *testing.T) {
 		if _, err := config.Parse("M.cfg", src); !errors.As(err, &e) || e.Line < 1 || e.Col < 1 {
 			t.Errorf("%s: expected an error with a place, found %v", name, err)
 		}
+	}
+}
+
+// A configuration is refused with all its faults, each at its place.
+func TestEveryFaultOfAConfigurationIsReported(t *testing.T) {
+	for name, c := range map[string]struct{ src, want string }{
+		"statements": {
+			"INIT\nNEXT Next\nFROB x\nCONSTANTS\n  M 8\n  N = }\n  K = 3\n  L L\nINVARIANT A",
+			"M.cfg:2:1: expected a name after INIT, found 'NEXT'\nM.cfg:3:1: expected a statement such as SPECIFICATION or CONSTANTS, found 'FROB'\n" +
+				"M.cfg:5:5: expected '=' or '<-' after M, found '8'\nM.cfg:6:7: expected a value, found '}'\nM.cfg:8:5: expected '=' or '<-' after L, found 'L'",
+		},
+		"characters": {"SPECIFICATION \"a\nINVARIANT \"b\n(* c", "M.cfg:1:15: string is not closed"},
+		"text":       {"SPECIFICATION \"a\nINVARIANT \"b\n(* c", "M.cfg:3:1: comment opened here"},
+		"many":       {strings.Repeat("INIT\n", 100), "M.cfg:21:1: expected a name after INIT"},
+	} {
+		_, err := config.Parse("M.cfg", c.src)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: expected %q, found\n%v", name, c.want, err)
+		}
+		if n := strings.Count(fmt.Sprint(err), "\n") + 1; n < 3 || n > config.MaxErrors {
+			t.Errorf("%s: %d faults", name, n)
+		}
+	}
+}
+
+// What a configuration names and the module does not define is reported at its place in the configuration, all of it.
+func TestUnknownNamesHaveTheirPlaceInTheConfiguration(t *testing.T) {
+	const module = "---- MODULE M ----\nCONSTANT C\nVARIABLE x\nInit == x = 0\nNext == x' = x\n====\n"
+	_, err := runSource(t, module, "CONSTANTS C <- Gone\n C = 99999999999999999999\nINIT Init NEXT Next\nINVARIANTS Inv,\n  Other\nPROPERTY Live", check.Options{Workers: 1})
+	if err == nil || !strings.Contains(err.Error(), "M.cfg:2:6: number 99999999999999999999 is too large") {
+		t.Errorf("a number: %v", err)
+	}
+	_, err = runSource(t, module, "CONSTANTS C <- Gone\nINIT Init NEXT Next\nINVARIANTS Inv,\n  Other\nPROPERTY Live", check.Options{Workers: 1})
+	for _, want := range []string{
+		"M.cfg:1:16: C is to be replaced by Gone, which is not defined", "M.cfg:3:12: 'Inv' is not defined in module M", "M.cfg:4:3: 'Other'", "M.cfg:5:10: 'Live'",
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("expected %q, found\n%v", want, err)
+		}
+	}
+}
+
+// A module must be called as its file, the one that is checked and those that it uses.
+func TestModulesAreCalledAsTheirFiles(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"Other.tla": "---- MODULE M ----\nInit == TRUE\n====\n", "Other.cfg": "",
+		"User.tla": "\n---- MODULE User ----\nEXTENDS Other\n====\n", "User.cfg": "",
+		"Two.tla": "---- MODULE Inner ----\n====\n---- MODULE Two ----\nEXTENDS Inner\n====\n", "Two.cfg": "",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"Other", "User"} {
+		_, err := tla.Run(tla.Spec{Module: filepath.Join(dir, name+".tla")})
+		if err == nil || !strings.Contains(err.Error(), "Other.tla:1:1: expected a module called Other, as its file, found module M") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := tla.Run(tla.Spec{Module: filepath.Join(dir, "Two.tla")}); err != nil {
+		t.Errorf("a file with two modules: %v", err)
 	}
 }
 

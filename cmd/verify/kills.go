@@ -39,8 +39,8 @@ func (s site) killsByCheck() (map[string]kills, error) {
 		}
 	}
 	for _, r := range last {
-		if !declared[[2]string{r.Mutant, r.Check}] {
-			continue // it is not declared any more
+		if r.Unusable || !declared[[2]string{r.Mutant, r.Check}] {
+			continue // its check was not tried, or it is not declared any more
 		}
 		k := by[r.Check]
 		k.Tried++
@@ -57,6 +57,9 @@ func (g *gate) sampled() string {
 	all := kills{Declared: len(g.cat.Mutants())}
 	of := map[string]bool{} // every check that a mutant names must reject it
 	for _, r := range g.Mutants {
+		if r.Unusable {
+			continue
+		}
 		before, seen := of[r.Mutant]
 		of[r.Mutant] = r.Killed && (before || !seen)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -105,14 +106,14 @@ func runLaneCommand(ctx context.Context, l lane, args []string) error {
 		return err
 	}
 	if len(bounds) > 0 {
-		l.name = "partial-" + l.name // bounds other than the checks' own are no evidence for the audit
+		l.name = partPrefix + l.name // bounds other than the checks' own are no evidence for the audit
 	}
 	run, err := s.runLane(ctx, l, a.word(), []string{inventory.ModelVar + "=" + strings.Join(bounds, " ")})
 	if err != nil {
 		return err
 	}
 	s.printLane(run)
-	return errors.Join(s.WriteJSON(l.command+".json", run), run.err())
+	return errors.Join(s.WriteJSON(run.resultFile(l.command), run), run.err())
 }
 
 func (r laneRun) err() error {
@@ -120,6 +121,17 @@ func (r laneRun) err() error {
 		return errFound
 	}
 	return nil
+}
+
+// partPrefix marks what a part of a lane left: a run with a filter, with other bounds, or one that was interrupted.
+const partPrefix = "partial-"
+
+// resultFile is where the result of the command goes. That of a part replaces no result of the whole.
+func (r laneRun) resultFile(command string) string {
+	if r.Filter != "" || strings.HasPrefix(r.Lane, partPrefix) {
+		command = partPrefix + command
+	}
+	return command + ".json"
 }
 
 func (r laneRun) failedTests() int {
@@ -132,7 +144,7 @@ func (r laneRun) failedTests() int {
 	return failed
 }
 
-// selectTests returns the lane's tests whose name, folder or check contains the filter.
+// selectTests returns the lane's tests whose name, folder or check, registered or not, contains the filter.
 func (s site) selectTests(l lane, filter string) (all, selected []*catalog.Test) {
 	for _, t := range s.cat.Tests {
 		checks := s.cat.ChecksOf(t)
@@ -143,7 +155,8 @@ func (s site) selectTests(l lane, filter string) (all, selected []*catalog.Test)
 		}
 		all = append(all, t)
 		named := strings.Contains(t.Name, filter) || strings.Contains(t.Dir, filter) ||
-			slices.ContainsFunc(checks, func(c catalog.Check) bool { return strings.Contains(c.ID, filter) })
+			slices.ContainsFunc(checks, func(c catalog.Check) bool { return strings.Contains(c.ID, filter) }) ||
+			slices.ContainsFunc(s.cat.Unregistered(t), func(id string) bool { return strings.Contains(id, filter) })
 		if named {
 			selected = append(selected, t)
 		}
@@ -151,11 +164,11 @@ func (s site) selectTests(l lane, filter string) (all, selected []*catalog.Test)
 	return all, selected
 }
 
-// recordFile is where the records of a run of the lane go. A filtered run has a file of its own, so that
-// it neither passes for a complete run nor erases one.
-func (l lane) recordFile(filter string) string {
-	if filter != "" {
-		return "partial-" + l.name + ".jsonl"
+// recordFile is where the records of a run of the lane go. A part has a file of its own, so that it neither passes for a
+// complete run nor erases one.
+func (l lane) recordFile(part bool) string {
+	if part {
+		return partPrefix + l.name + ".jsonl"
 	}
 	return l.name + ".jsonl"
 }
@@ -170,7 +183,7 @@ func (s site) runLane(ctx context.Context, l lane, filter string, env []string) 
 	if len(selected) == 0 {
 		return run, fmt.Errorf("lane %s %w: %d tests discovered, filter %q", l.name, errNothing, len(all), filter)
 	}
-	records, err := s.freshRecords(l.recordFile(filter))
+	records, err := s.freshRecords(l.recordFile(filter != ""))
 	if err != nil {
 		return run, err
 	}
@@ -179,7 +192,7 @@ func (s site) runLane(ctx context.Context, l lane, filter string, env []string) 
 		run.Findings = append(run.Findings, catalog.Fault{At: catalog.Position{File: "go.mod", Line: 1}, Message: err.Error()})
 	}
 	run.Seconds = time.Since(started).Seconds()
-	run.records, err = s.keepRecords(records)
+	run.records, err = s.keepRecords(records, l.recordFile(filter != "" || ctx.Err() != nil))
 	if err != nil {
 		return run, err
 	}
@@ -202,7 +215,7 @@ func (s site) freshRecords(name string) (string, error) {
 
 // keepRecords reads the records of a run that ended and makes them the last ones of that name. None at all
 // is no error here: every check that should have left one is then missing.
-func (s site) keepRecords(file string) ([]inventory.Record, error) {
+func (s site) keepRecords(file, name string) ([]inventory.Record, error) {
 	records, err := inventory.ReadRecords(file)
 	if errors.Is(err, os.ErrNotExist) {
 		records, err = nil, os.WriteFile(file, nil, 0o600)
@@ -210,7 +223,7 @@ func (s site) keepRecords(file string) ([]inventory.Record, error) {
 	if err != nil {
 		return records, err
 	}
-	if err := os.Rename(file, strings.TrimSuffix(file, fmt.Sprintf(".%d", os.Getpid()))); err != nil {
+	if err := os.Rename(file, filepath.Join(filepath.Dir(file), name)); err != nil {
 		return records, fmt.Errorf("keep records: %w", err)
 	}
 	return records, nil
@@ -289,6 +302,8 @@ func passed(outcomes []harness.Outcome) int {
 func (s site) judge(l lane, selected []*catalog.Test, filter string, run *laneRun) {
 	if filter == "" {
 		run.Findings = append(run.Findings, audit.Records(s.cat, l.lanes, run.records)...)
+	} else {
+		run.Findings = append(run.Findings, audit.Unregistered(s.cat, l.lanes, run.records)...)
 	}
 	last := audit.Last(run.records)
 	for _, t := range selected {
@@ -308,6 +323,14 @@ func (s site) judge(l lane, selected []*catalog.Test, filter string, run *laneRu
 					At: check.At, Message: "check " + check.ID + " " + strings.Join(audit.Shortfalls(check, rec), ", "),
 				})
 			}
+		}
+	}
+	for _, rec := range run.records {
+		if _, registered := s.cat.Check(rec.Check); !registered {
+			row := rowOf(catalog.Check{ID: rec.Check, Lane: rec.Lane}, rec)
+			row.Complete, row.Verdict = false, strings.TrimSpace("not registered "+row.Verdict)
+			run.Rows = append(run.Rows, row)
+			run.Executed++
 		}
 	}
 }

@@ -129,6 +129,47 @@ func TestFirstDivergingStepIsNamed(t *testing.T) {
 	}
 }
 
+// What is registered nowhere is said also when a filter selects it, by its test's name or by the check's own.
+func TestFilteredRunTellsUnregisteredChecks(t *testing.T) {
+	for _, filter := range []string{"TestModelZ1", "Z1/new"} {
+		s, out := fixture(t, [3]string{checkFile, `"Z1/counts", func`, `"Z1/new", func`})
+		run, err := s.runLane(t.Context(), findLane("models"), filter, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.printLane(run)
+		text := out.String()
+		if run.err() == nil || len(run.Findings) != 1 || !strings.Contains(text, "TestModelZ1 ran check Z1/new, which is not registered") ||
+			!strings.Contains(text, "FAILED not registered") {
+			t.Errorf("filter %s: findings %v, printed\n%s", filter, run.Findings, text)
+		}
+		if name := run.resultFile("test-models"); name != "partial-test-models.json" {
+			t.Errorf("a filtered run's result goes to %s", name)
+		}
+	}
+}
+
+// On a tree where nothing ran a lane has one line; all its checks are listed when they are asked for.
+func TestAuditOfAFreshTreeIsShort(t *testing.T) {
+	for all, want := range map[bool]int{false: 0, true: 3} {
+		s, out := fixture(t)
+		runs, err := s.lastRuns()
+		if err != nil {
+			t.Fatal(err)
+		}
+		findings, err := s.auditRuns(runs)
+		if err != nil || len(findings) != 4 { // three checks, and the mutant that does not fit
+			t.Fatalf("findings %v, %v", findings, err)
+		}
+		s.printAudit(findings, runs, all)
+		text := out.String()
+		if strings.Count(text, "left no record") != want || !strings.Contains(text, "1 checks, no complete run yet: run ./just test-models") ||
+			!strings.Contains(text, "4 findings") || strings.Contains(text, "3 of them checks") == all {
+			t.Errorf("all %v: printed\n%s", all, text)
+		}
+	}
+}
+
 // Records of a filtered run neither replace those of a complete one nor pass for them. One finding stays:
 // the fixture's mutant of code that is gone.
 func TestAuditUsesCompleteRunsOnly(t *testing.T) {
@@ -139,7 +180,7 @@ func TestAuditUsesCompleteRunsOnly(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		findings, err := s.audit(false)
+		findings, err := s.audit()
 		if err != nil || (filter == "") != (len(findings) == 1) {
 			t.Errorf("after filter %q: %d findings %v, %v", filter, len(findings), findings, err)
 		}

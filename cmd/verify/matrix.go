@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/millrace-dev/millrace/cmd/verify/internal/audit"
@@ -34,29 +33,32 @@ func matrix(args []string) error {
 	if len(s.cat.Owners) == 0 {
 		return fmt.Errorf("matrix: no owner is registered: %w", errNothing)
 	}
-	rows, reasons, err := s.matrixRows()
+	runs, err := s.lastRuns()
 	if err != nil {
 		return err
 	}
+	rows, reasons, err := s.matrixRows(runs)
+	if err != nil {
+		return err
+	}
+	for _, r := range runs {
+		s.Printf("%s\n", r)
+	}
+	s.Printf("\n")
 	s.printMatrix(rows, reasons)
 	dependence, err := s.lastTSO()
 	if err != nil {
 		return err
 	}
 	s.printDependence(dependence)
-	return s.WriteJSON("matrix.json", rows)
+	return s.WriteJSON("matrix.json", struct {
+		Runs   []lastRun   `json:"runs"` // what the cells are from
+		Owners []matrixRow `json:"owners"`
+	}{runs, rows})
 }
 
 // matrixRows returns the rows and the different reasons, in the order of their footnotes.
-func (s site) matrixRows() ([]matrixRow, []string, error) {
-	last := map[string]inventory.Record{}
-	for _, l := range laneTable {
-		records, _, err := s.lastRecords(l)
-		if err != nil {
-			return nil, nil, err
-		}
-		maps.Copy(last, audit.Last(records))
-	}
+func (s site) matrixRows(runs []lastRun) ([]matrixRow, []string, error) {
 	killed, err := s.lastKills()
 	if err != nil {
 		return nil, nil, err
@@ -83,7 +85,7 @@ func (s site) matrixRows() ([]matrixRow, []string, error) {
 				row.Reasons[string(lane)] = why
 				continue
 			}
-			row.Cells[string(lane)] = s.cell(o.Checks[lane], last)
+			row.Cells[string(lane)] = s.cell(o.Checks[lane], runs[slices.IndexFunc(runs, func(r lastRun) bool { return slices.Contains(r.Lanes, lane) })])
 		}
 		rows = append(rows, row)
 	}
@@ -91,13 +93,16 @@ func (s site) matrixRows() ([]matrixRow, []string, error) {
 }
 
 // cell describes an owner's checks in one lane.
-func (s site) cell(ids []string, last map[string]inventory.Record) string {
-	if len(ids) == 0 {
+func (s site) cell(ids []string, run lastRun) string {
+	switch {
+	case len(ids) == 0:
 		return "EMPTY"
+	case run.At.IsZero():
+		return fmt.Sprintf("%d not run", len(ids))
 	}
 	failed, ran := 0, 0
 	for _, id := range ids {
-		rec, ok := last[id]
+		rec, ok := run.last[id]
 		if !ok {
 			continue
 		}
@@ -143,6 +148,9 @@ func (s site) lastKills() (map[string]int, error) {
 	rows, err := s.lastQualification()
 	killed := map[string]int{}
 	for _, r := range rows {
+		if r.Unusable {
+			continue
+		}
 		if _, seen := killed[r.Mutant]; !seen {
 			killed[r.Mutant] = 1
 		}

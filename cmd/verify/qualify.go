@@ -35,7 +35,8 @@ type mutantRow struct {
 	Expected   string  `json:"expected"`
 	Verdict    string  `json:"verdict"`
 	Killed     bool    `json:"killed"`
-	Executions int     `json:"executions"` // until the check failed
+	Unusable   bool    `json:"unusable,omitempty"` // it does not apply, does not build or changes nothing: its check was not tried
+	Executions int     `json:"executions"`         // until the check failed
 	Seconds    float64 `json:"seconds"`
 	Replay     string  `json:"replay"`
 	Error      string  `json:"error,omitempty"`
@@ -136,9 +137,25 @@ func (r mutantRow) line() string {
 	if r.Killed {
 		return fmt.Sprintf("%-40s killed by %s, %s, %.1f s", r.Mutant, r.Check, r.Verdict, r.Seconds)
 	}
-	first, _, _ := strings.Cut(r.Error, "\n")
-	return fmt.Sprintf("%-40s SURVIVED %s: %s", r.Mutant, r.Check, first)
+	first, _, _ := strings.Cut(r.why(), "\n")
+	return fmt.Sprintf("%-40s %s %s: %s", r.Mutant, r.missed(), r.Check, first)
 }
+
+// complaint tells what is wrong with a mutant that was not killed.
+func (r mutantRow) complaint() string {
+	return fmt.Sprintf("%s: mutant %s (%s) %s: %s", r.At, r.Mutant, r.What, r.missed(), r.why())
+}
+
+// missed says in one word why a mutant that was not killed fails the qualification.
+func (r mutantRow) missed() string {
+	if r.Unusable {
+		return "UNUSABLE"
+	}
+	return "SURVIVED"
+}
+
+// why is the error, without the word that missed says.
+func (r mutantRow) why() string { return strings.TrimPrefix(r.Error, errUnusable.Error()+": ") }
 
 // originals compiles each package whose checks the mutants need, unchanged, once.
 func (s site) originals(ctx context.Context, mutants []catalog.Mutant) (map[string]string, error) {
@@ -193,13 +210,13 @@ func (s site) readQualification(name string) (rows []mutantRow, at time.Time, er
 
 func (s site) printMutants(rows []mutantRow) {
 	var table [][]string
-	killed := 0
+	killed, unusable := 0, 0
 	for _, r := range rows {
 		verdict := r.Verdict
 		if r.Killed {
 			killed++
 		} else {
-			verdict = "SURVIVED"
+			verdict = r.missed()
 		}
 		table = append(table, []string{
 			r.Mutant, r.Check, verdict, harness.Count(r.Executions), fmt.Sprintf("%.1f", r.Seconds), r.Replay,
@@ -208,10 +225,17 @@ func (s site) printMutants(rows []mutantRow) {
 	s.Table([]string{"mutant", "rejected by", "verdict", "executions", "seconds", "counterexample"}, table)
 	for _, r := range rows {
 		if !r.Killed {
-			s.Printf("\n%s: mutant %s (%s): %s\n", r.At, r.Mutant, r.What, r.Error)
+			s.Printf("\n%s\n", r.complaint())
+		}
+		if r.Unusable {
+			unusable++
 		}
 	}
-	s.Printf("\nqualify: %d of %d mutants rejected\n", killed, len(rows))
+	s.Printf("\nqualify: %d of %d mutants rejected", killed, len(rows))
+	if unusable > 0 {
+		s.Printf(", %d unusable", unusable)
+	}
+	s.Printf("\n")
 }
 
 // simulated reports whether a lane's checks leave schedules that replay.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -48,8 +49,16 @@ func TestQualifyTellsKillsFromEverythingElse(t *testing.T) {
 		}
 	}
 	s.printMutants(rows)
-	if text := out.String(); !strings.Contains(text, "2 of 7 mutants rejected") {
+	text := out.String()
+	if !strings.Contains(text, "2 of 7 mutants rejected, 3 unusable") {
 		t.Errorf("printed %s", text)
+	}
+	for mutant, word := range map[string]string{
+		"survivor": "SURVIVED", "other-verdict": "SURVIVED", "no-build": "UNUSABLE", "no-fit": "UNUSABLE", "comment": "UNUSABLE",
+	} {
+		if !regexp.MustCompile(`mutant Z1\.` + mutant + ` \([^)]*\) ` + word + `: \S`).MatchString(text) {
+			t.Errorf("%s is not called %s with its reason in\n%s", mutant, word, text)
+		}
 	}
 }
 

@@ -22,6 +22,7 @@ var soakStrategies = []string{"random", "pct3", "pos", "surw", "rff", "pct5"}
 const (
 	soakDefault = 10 * time.Minute
 	soakHashes  = 1_000_000 // of each check and round: all of them
+	soakRecords = "soak-records.jsonl"
 )
 
 // soakRun is what a soak has seen so far. One line of its log is one package in one round.
@@ -70,7 +71,7 @@ func soak(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	run := &soakRun{Seed: seed, seen: map[string]struct{}{}, pairs: map[string]struct{}{}, Faults: map[string]int{}, Actions: map[string]int64{}, started: time.Now(), limit: limit}
+	run := &soakRun{Seed: seed, seen: map[string]struct{}{}, pairs: map[string]struct{}{}, Faults: map[string]int{}, Actions: map[string]int64{}, limit: limit}
 	return s.soak(ctx, run, seeds, a.values["filter"])
 }
 
@@ -136,7 +137,7 @@ func (s site) soak(ctx context.Context, run *soakRun, seeds int, filter string) 
 
 // soakPackage runs one package's tests once and adds up what they covered. The first failure ends the soak.
 func (s site) soakPackage(ctx context.Context, run *soakRun, binary string, tests []string, seeds int, p *harness.Progress) error {
-	file, err := s.freshRecords("soak-records.jsonl")
+	file, err := s.freshRecords(soakRecords)
 	if err != nil {
 		return err
 	}
@@ -150,7 +151,7 @@ func (s site) soakPackage(ctx context.Context, run *soakRun, binary string, test
 	result, failed := s.Run(ctx, harness.Order{
 		Dir: run.Dir, Binary: binary, Run: exactly(tests), Env: append(s.checkEnv(file), run.bounds(seeds)), Log: log, Timeout: l.timeout,
 	})
-	records, err := s.keepRecords(file)
+	records, err := s.keepRecords(file, soakRecords)
 	if err := errors.Join(failed, err); err != nil {
 		return err
 	}

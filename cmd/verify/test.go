@@ -229,7 +229,7 @@ func (g *gate) laneTally(run laneRun) tally {
 }
 
 func (g *gate) auditStep(context.Context) (tally, error) {
-	findings, err := g.audit(false)
+	findings, err := g.audit()
 	g.printFindings(findings)
 	return tally{max(0, len(g.cat.Checks)-len(findings)), len(findings)}, err
 }
@@ -261,7 +261,7 @@ func (g *gate) qualify(ctx context.Context) (tally, error) {
 			continue
 		}
 		t.failed++
-		g.Printf("\n%s: mutant %s (%s): %s\n", r.At, r.Mutant, r.What, r.Error)
+		g.Printf("\n%s\n", r.complaint())
 	}
 	return t, g.WriteJSON(partialFile, rows)
 }

@@ -51,7 +51,7 @@ func testSim(ctx context.Context, args []string) error {
 		s.printTwice(twice)
 		failed = errors.Join(failed, twice.err())
 	}
-	return errors.Join(s.WriteJSON("test-sim.json", run), failed)
+	return errors.Join(s.WriteJSON(run.resultFile("test-sim"), run), failed)
 }
 
 // simBounds returns the bounds that the caller set, in the simulator's form.
@@ -80,7 +80,7 @@ func twiceBounds(a arguments) []string {
 func (s site) runSim(ctx context.Context, filter string, bounds []string) (laneRun, error) {
 	l := findLane("sim")
 	if len(bounds) > 0 {
-		l.name = "partial-" + l.name
+		l.name = partPrefix + l.name
 	}
 	return s.runLane(ctx, l, filter, []string{
 		simVar + "=" + strings.Join(append(bounds, fmt.Sprintf("hashes=%d", twiceHashes)), " "),

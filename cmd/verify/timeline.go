@@ -41,6 +41,17 @@ saw.found = find("lock"); saw.none = find("no such thing"); find("");
 saw.runs = document.querySelectorAll("#runs button").length;
 document.querySelectorAll("#runs button")[saw.runs - 1].click();
 saw.original = rows().length;
+// What a long verdict and a long run leave to see.
+byId("message").textContent = "a waits for b\n".repeat(400);
+saw.header = document.querySelector("header").getBoundingClientRect().height / innerHeight;
+const table = document.querySelector("#grid table"), last = table.rows[table.rows.length - 1];
+for (let i = 0; i < 400; i++) table.append(last.cloneNode(true));
+const seen = e => { const b = e.getBoundingClientRect(); return e.contains(document.elementFromPoint(b.left + 2, b.top + b.height / 2)); };
+const heads = () => [...document.querySelectorAll("#grid th")].every(seen);
+byId("grid").scrollTop = scrollY + 1e6; scrollTo(0, 1e6);
+saw.heads = heads();
+key("Home");
+saw.selected = heads() && seen(document.querySelector("tr.sel td"));
 document.body.append(el("pre", JSON.stringify(saw), "probe"));
 }
 </script>`
@@ -52,6 +63,8 @@ type pageView struct {
 	Rows, Failing, First, Home, Moved, End    int
 	Arrows, Waits, Places, Times, Found, None int
 	Runs, Original                            int
+	Header                                    float64 // its share of the window's height, with a long verdict
+	Heads, Selected                           bool    // seen after scrolling
 }
 
 // runTimeline shows a failure's page to a headless browser.
@@ -133,6 +146,9 @@ func (v pageView) err() error {
 		"the details of a step":        strings.Contains(v.Detail, "step"),
 		"a search that finds":          v.Found > 0 && v.Found < v.Rows,
 		"a search that finds nothing":  v.None == 0,
+		"rows beside a long verdict":   v.Header > 0 && v.Header < 0.6,
+		"the names when scrolled":      v.Heads,
+		"the selected step's row":      v.Selected,
 		"the shrunk and the found one": v.Runs == 2 && v.Original > 0,
 	} {
 		if !ok {

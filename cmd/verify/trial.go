@@ -18,13 +18,16 @@ import (
 	"github.com/millrace-dev/millrace/sim/inventory"
 )
 
+// errUnusable marks why a mutant could not be put before its check: nothing is known of the check then.
+var errUnusable = errors.New("unusable")
+
 // Why a mutant was not killed.
 var (
 	errSurvived     = errors.New("survived: the check passed")
 	errNoCheck      = errors.New("the check is not registered or no test runs it")
 	errNoRecord     = errors.New("the check left no record")
 	errTimeout      = errors.New("timed out, which is an error and not a kill")
-	errSameBinary   = errors.New("the mutant's test binary is the original's: the patched code is not in it")
+	errSameBinary   = fmt.Errorf("%w: the mutant's test binary is the original's: the patched code is not in it", errUnusable)
 	errOtherVerdict = errors.New("failed with another verdict than expected")
 	errNoSchedule   = errors.New("the failure left no schedule to replay")
 	errNotStrict    = errors.New("the counterexample does not replay on the mutant")
@@ -58,7 +61,9 @@ func (s site) tryMutant(
 		err = os.RemoveAll(folder)
 	}
 	if err == nil {
-		overlay, err = s.overlay(m, folder)
+		if overlay, err = s.overlay(m, folder); err != nil {
+			err = fmt.Errorf("%w: %w", errUnusable, err)
+		}
 	}
 	for i, e := range m.Expects {
 		row := mutantRow{Mutant: m.ID(), What: m.What, At: m.At.String(), Check: e.Check, Expected: e.Verdict}
@@ -66,7 +71,7 @@ func (s site) tryMutant(
 		check, ok := s.cat.Check(e.Check)
 		failed := err
 		if failed == nil && (!ok || check.Test == nil) {
-			failed = fmt.Errorf("check %s: %w", e.Check, errNoCheck)
+			failed = fmt.Errorf("%w: check %s: %w", errUnusable, e.Check, errNoCheck)
 		}
 		if failed == nil {
 			t := trial{
@@ -78,7 +83,7 @@ func (s site) tryMutant(
 				failed = t.run(ctx, &row)
 			}
 		}
-		row.Killed, row.Seconds = failed == nil, time.Since(started).Seconds()
+		row.Killed, row.Unusable, row.Seconds = failed == nil, errors.Is(failed, errUnusable), time.Since(started).Seconds()
 		if failed != nil {
 			row.Error = failed.Error()
 		}
@@ -98,7 +103,7 @@ func (s site) buildMutant(ctx context.Context, dir, overlay string, built map[st
 	}
 	binary := filepath.Join(filepath.Dir(overlay), harness.Slug(dir)+".test")
 	if err := s.CompileOverlay(ctx, dir, overlay, binary); err != nil {
-		return "", err
+		return "", fmt.Errorf("%w: %w", errUnusable, err)
 	}
 	built[dir] = binary
 	return binary, nil

@@ -66,19 +66,19 @@ const (
 	OpWait     // acq from the waker
 	OpSignal   // rel to one waiter
 	OpBroadcast
-	OpOnce      // acq; rel when done
-	OpWGAdd     // rel
-	OpWGWait    // acq
-	OpAcquire   // acq
-	OpRelease   // rel
-	OpSend      // rel to the receiver; acq from the slot's earlier receiver
-	OpRecv      // acq
-	OpClose     // rel
-	OpLen       // acq
+	OpOnce    // acq; rel when done
+	OpWGAdd   // rel when it counts down
+	OpWGWait  // acq
+	OpAcquire // acq
+	OpRelease // rel
+	OpSend    // rel to the receiver; acq from the slot's earlier receiver
+	OpRecv    // acq
+	OpClose   // rel
+	OpLen
 	OpSet       // rel
 	OpGet       // acq
 	OpSubscribe // acq
-	OpRegister
+	OpRegister  // acq when it finds what it would wait for
 	OpDrop
 	OpCancel // rel
 	OpDone   // acq: the scope ended

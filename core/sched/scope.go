@@ -48,7 +48,6 @@ func (c *Scope) Child(name string) *Scope {
 	k.up = c
 	if c.h != nil {
 		c.h.B.Point(c.h, OpRegister)
-		c.h.B.Outcome(c.h, OpRegister, 1)
 	}
 	c.mu.Lock()
 	why := c.why
@@ -56,6 +55,9 @@ func (c *Scope) Child(name string) *Scope {
 		c.adopt(k)
 	}
 	c.mu.Unlock()
+	if c.h != nil {
+		c.h.B.Outcome(c.h, OpRegister, bit(why == nil)) // a late child is ordered after what ended its parent
+	}
 	if why != nil {
 		k.end(why)
 	}

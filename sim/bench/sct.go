@@ -110,12 +110,14 @@ type SCTSum struct {
 	Any, Half, All int
 }
 
-// SumSCT adds up the rows of each strategy: ours, or the published ones.
+// SumSCT adds up the rows of each strategy that has any: ours, or the published ones.
 func SumSCT(rows []SCTRow, ours bool) []SCTSum {
 	var sums []SCTSum
 	for _, strategy := range SCTStrategies() {
 		s := SCTSum{Strategy: strategy}
+		ran := false
 		for _, r := range rows {
+			ran = ran || r.Strategy == strategy
 			found, of := r.Found, r.Trials
 			if !ours {
 				found, of = r.PublishedFound, 20
@@ -126,7 +128,9 @@ func SumSCT(rows []SCTRow, ours bool) []SCTSum {
 				s.All += bit(found == of)
 			}
 		}
-		sums = append(sums, s)
+		if ran {
+			sums = append(sums, s)
+		}
 	}
 	return slices.Clip(sums)
 }

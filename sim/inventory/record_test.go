@@ -106,6 +106,26 @@ func TestRunAppendsItsRecord(t *testing.T) {
 	}
 }
 
+// A verdict observed in a subtest is one of the check that the subtest is part of.
+func TestSubtestsBelongToTheirCheck(t *testing.T) {
+	t.Setenv(RecordsVar, "")
+	t.Run("check", func(t *testing.T) {
+		run(t, Record{Check: "inventory/sub"}, func(t *testing.T) int {
+			t.Run("part", func(t *testing.T) {
+				t.Run("of it", func(t *testing.T) {
+					if got, want := checkOf(t.Name()), "TestSubtestsBelongToTheirCheck/check"; got != want {
+						t.Errorf("%s is part of %s, want %s", t.Name(), got, want)
+					}
+				})
+			})
+			return 1
+		})
+	})
+	if got := checkOf(t.Name()); got != t.Name() {
+		t.Errorf("outside of a check: %s", got)
+	}
+}
+
 func TestPackageOfFunction(t *testing.T) {
 	cases := map[string]string{
 		"example.org/m/core/claim_test.TestX.func1": "example.org/m/core/claim",
@@ -116,6 +136,19 @@ func TestPackageOfFunction(t *testing.T) {
 		if got := packageOf(in); got != want {
 			t.Errorf("packageOf(%s) = %s, want %s", in, got, want)
 		}
+	}
+}
+
+func TestSeedAmongTheBounds(t *testing.T) {
+	for bounds, want := range map[string]uint64{"": 1, "seed=7": 7, "checks=3 seed=12": 12} {
+		t.Setenv(ModelVar, bounds)
+		if got, err := Seed(); got != want || err != nil {
+			t.Errorf("%q: %d, %v", bounds, got, err)
+		}
+	}
+	t.Setenv(ModelVar, "seed=x")
+	if _, err := Seed(); err == nil || !strings.Contains(err.Error(), `read seed: MILLRACE_MODEL: "seed=x"`) {
+		t.Errorf("a bad seed: %v", err)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -37,6 +38,20 @@ const ModelVar = "MILLRACE_MODEL"
 // bounding keeps tests that run side by side from setting flags at the same time.
 var bounding sync.Mutex
 
+// Seed returns the seed among the bounds of property checks, for workloads that draw from one of their own; 1 when none is set.
+func Seed() (uint64, error) {
+	for _, field := range strings.Fields(os.Getenv(ModelVar)) {
+		if value, ok := strings.CutPrefix(field, "seed="); ok {
+			seed, err := strconv.ParseUint(value, 10, 64)
+			if err != nil {
+				return 0, fmt.Errorf("read seed: %s: %q: %w", ModelVar, field, err)
+			}
+			return seed, nil
+		}
+	}
+	return 1, nil
+}
+
 // setModelBounds sets the flags of the property library, which this package does not import: a test
 // binary without the library has none of them. Without a seed the same sequences are drawn in every run, so
 // that a gate does not fail by luck.
@@ -63,6 +78,8 @@ func setModelBounds(text string) error {
 func run(t *testing.T, rec Record, body func(t *testing.T) int) {
 	t.Helper()
 	started := time.Now()
+	running.Store(t.Name(), true)
+	defer running.Delete(t.Name())
 	// The record is written in a defer: t.FailNow inside the body ends this goroutine.
 	defer func() {
 		rec.Nanos = time.Since(started).Nanoseconds()
@@ -91,8 +108,22 @@ func finish(t *testing.T, rec *Record) {
 	}
 }
 
-// observed holds the last verdict of each running check by test name.
-var observed sync.Map
+// running holds the names of the tests that are running checks, observed the last verdict of each.
+var running, observed sync.Map
+
+// checkOf returns the test whose check a test is part of: itself, or the nearest above it that runs one.
+func checkOf(test string) string {
+	for name := test; ; {
+		if _, runs := running.Load(name); runs {
+			return name
+		}
+		slash := strings.LastIndexByte(name, '/')
+		if slash < 0 {
+			return test
+		}
+		name = name[:slash]
+	}
+}
 
 // Violated observes that the invariant id is violated, and fails t: the test itself, or what a property library runs inside it.
 func Violated(test *testing.T, t interface{ Fatal(args ...any) }, id, format string, args ...any) {
@@ -102,14 +133,14 @@ func Violated(test *testing.T, t interface{ Fatal(args ...any) }, id, format str
 	t.Fatal(message)
 }
 
-// Observe notes what a check run by Run found; the caller then fails the test. The last verdict counts:
+// Observe notes what a check run by Run found, in its test or in a subtest; the caller then fails the test. The last verdict counts:
 // a shrinking property ends with its smallest failure.
 func Observe(t testing.TB, v Verdict) {
 	t.Helper()
 	if !v.Kind.Known() || v.ID == "" {
 		t.Errorf("observe verdict %q: needs a known kind and an id", v)
 	}
-	observed.Store(t.Name(), v)
+	observed.Store(checkOf(t.Name()), v)
 }
 
 func takeObserved(test string) *Verdict {

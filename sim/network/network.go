@@ -98,8 +98,14 @@ func (n *Network) Cut(from, to string) {
 	if d := (direction{from, to}); !n.isCut(d) {
 		n.cuts = append(n.cuts, d)
 	}
-	n.w.Logf("fault: partition %s→%s", from, to)
+	n.s.Emit(cut{}, "partition "+from+"→"+to)
 }
+
+// cut is an event that counts as a fault that was taken.
+type cut struct{}
+
+// Fault says so.
+func (cut) Fault() {}
 
 // Heal undoes Cut.
 func (n *Network) Heal(from, to string) {

@@ -106,6 +106,19 @@ func TestSimEveryNetworkFaultIsFoundAndReplays(t *testing.T) {
 	}))
 }
 
+// So it does in another process, whatever strategy found it, and shrunk to the one fault that the program forgets.
+func TestNetworkFaultsReplayInAFreshProcess(t *testing.T) {
+	sim.RoundTrip(t, "(TestSimEveryNetworkFaultIsFoundAndReplays|TestSimPartition)", map[string][]string{
+		"fault/message-lost":       {"message a→b lost"},
+		"fault/message-duplicated": {"message a→b duplicated"},
+		"fault/message-overtaken":  {"message a→b overtaken"},
+		"fault/message-late":       {"message a→b late"},
+		"fault/stream-reset":       {"stream a→b reset"},
+		"fault/stream-stalled":     {"stream a→b stalled"},
+		"fault/partition":          {"partition a→b"},
+	})
+}
+
 // A partition is one-way: each side hears the other only where its own direction is whole.
 func TestSimPartition(t *testing.T) {
 	sim.Planted(t, "fault/partition", "assertion both-or-none", func(w *sim.World) {

@@ -30,17 +30,14 @@ func Sequences() (*trace.Plan[Call], error) {
 	for _, action := range []string{"Enter", "Keep", "Leave", "Notify", "Retire"} {
 		urgent = append(urgent, event(action))
 	}
-	calls := []Call{{Name: "ack"}, {Name: "fail"}}
-	moves := []trace.Move{
-		{Name: "ack", Events: []trace.Event{event("Take", value.Bool(true), value.Bool(false))}},
-		{Name: "fail", Events: []trace.Event{event("Take", value.Bool(true), value.Bool(true))}},
-	}
+	var plan trace.Planner[Call]
+	plan.Add("ack", Call{Name: "ack"}, event("Take", value.Bool(true), value.Bool(false)))
+	plan.Add("fail", Call{Name: "fail"}, event("Take", value.Bool(true), value.Bool(true)))
 	for n := 1; n <= 2; n++ {
 		args := value.MakeInt(int64(n))
 		urgent = append(urgent, event("Reserve", args), event("Refuse", args))
-		calls = append(calls, Call{"attach", n})
-		moves = append(moves, trace.Move{Name: "attach", Events: []trace.Event{event("Raise", args)}})
+		plan.Add("attach", Call{"attach", n}, event("Raise", args))
 	}
 	shown := newBinding(spec).state(ack.Words{Left: Shares, Active: Shares, Receiver: true}, true)
-	return trace.Cover(spec, shown, calls, moves, urgent, 20_000, 12)
+	return plan.Cover(spec, shown, urgent, 20_000, 12)
 }

@@ -34,10 +34,10 @@ type Model struct {
 
 type named struct {
 	name string
-	x    *eval.Expr
 	term eval.Term
-	// parts are the conjuncts of an invariant.
-	parts []*eval.Expr
+	x    *eval.Expr // of all but predicates of a state
+	// parts are the conjuncts of a predicate of a state: after a step only those are evaluated that read what it changed.
+	parts eval.Parts
 }
 
 // ErrNoBehavior says that a configuration does not say where behaviors begin and how they go on.
@@ -56,7 +56,7 @@ func Compile(p *eval.Program, cfg *config.Config, count bool) (*Model, error) {
 		names []string
 		to    *[]named
 	}{
-		{cfg.Invariants, &m.invariants}, {cfg.Constraints, &m.constraints}, {cfg.ActionConstraints, &m.actionCons},
+		{cfg.Constraints, &m.constraints}, {cfg.ActionConstraints, &m.actionCons},
 	} {
 		for _, n := range g.names {
 			x, err := m.compile(n)
@@ -66,24 +66,30 @@ func Compile(p *eval.Program, cfg *config.Config, count bool) (*Model, error) {
 			*g.to = append(*g.to, x)
 		}
 	}
-	for _, n := range cfg.Properties {
-		if err := m.property(n); err != nil {
+	for _, n := range cfg.Invariants {
+		t, err := p.Lookup(n)
+		if err == nil {
+			err = m.invariant(n, t)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
-	for i := range m.invariants {
-		if err := m.invariants[i].split(p); err != nil {
+	for _, n := range cfg.Properties {
+		if err := m.property(n); err != nil {
 			return nil, err
 		}
 	}
 	return m, m.extras()
 }
 
-// split compiles the conjuncts of an invariant one by one: after a step only those are evaluated that read what it changed.
-func (n *named) split(p *eval.Program) (err error) {
-	if n.parts, err = p.CompileParts(n.term); err != nil {
-		return fmt.Errorf("compile the parts of %s: %w", n.name, err)
+// invariant adds a predicate that must hold in every state.
+func (m *Model) invariant(name string, t eval.Term) error {
+	parts, err := m.Prog.CompileParts(t)
+	if err != nil {
+		return fmt.Errorf("compile %s: %w", name, err)
 	}
+	m.invariants = append(m.invariants, named{name: name, term: t, parts: parts})
 	return nil
 }
 
@@ -223,9 +229,12 @@ func (m *Model) property(name string) error {
 		n := named{name: name, x: q.Expr, term: q.Term}
 		switch q.Kind {
 		case eval.PropInit:
+			n.parts = eval.Parts{q.Expr}
 			m.initProps = append(m.initProps, n)
 		case eval.PropState:
-			m.invariants = append(m.invariants, n)
+			if err := m.invariant(name, q.Term); err != nil {
+				return err
+			}
 		case eval.PropAction:
 			m.stepProps = append(m.stepProps, n)
 		case eval.PropLive:

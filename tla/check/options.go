@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/millrace-dev/millrace/tla/eval"
@@ -57,7 +58,7 @@ type Verdict int
 // Verdicts. The numbers are the exit codes of the command.
 const (
 	Success    Verdict = 0
-	Unfinished Verdict = 2 // a bound of the options was reached before the end
+	Unfinished Verdict = 2 // a bound of the options was reached before the end, or a liveness property was not looked at
 	Assumption Verdict = 10
 	Deadlock   Verdict = 11
 	Safety     Verdict = 12
@@ -109,10 +110,13 @@ type Result struct {
 	Loop     int
 	Stutters bool
 	Warnings []string
-	// Unchecked are the liveness properties that a search which is not breadth first has not looked at.
+	// Unchecked are the liveness properties that were not looked at: they need the whole graph, which only a breadth-first search
+	// that reaches its end has. Without a violation the verdict is then Unfinished.
 	Unchecked []string
-	Actions   []Count
-	Parts     []Count
+	// Bounded says that a bound of the options ended the run.
+	Bounded bool
+	Actions []Count
+	Parts   []Count
 }
 
 // Count says how often an action or conjunct was taken; for actions Distinct counts new states.
@@ -131,6 +135,9 @@ func (r *Result) String() string {
 	}
 	if r.Err != nil {
 		s += ": " + r.Err.Error()
+	}
+	if len(r.Unchecked) > 0 {
+		s += "; not checked: " + strings.Join(r.Unchecked, " ") + " (liveness needs a breadth-first search that reaches its end)"
 	}
 	return s
 }

@@ -21,6 +21,8 @@ type jsonResult struct {
 	Trace       []State  `json:",omitempty"`
 	Loop        int      `json:"BackToState"`
 	Stutters    bool     `json:",omitempty"`
+	Unchecked   []string `json:",omitempty"`
+	Bounded     bool     `json:",omitempty"`
 	Warnings    []string `json:",omitempty"`
 	Actions     []Count  `json:",omitempty"`
 	Conjuncts   []Count  `json:",omitempty"`
@@ -32,7 +34,8 @@ func (r *Result) JSON(w io.Writer) error {
 	j := jsonResult{
 		Verdict: r.Verdict.String(), Violated: r.Violated, Conjunct: r.Conjunct, Generated: r.Generated,
 		Distinct: r.Distinct, Depth: r.Depth, Seconds: r.Elapsed.Seconds(), Collision: r.Collision,
-		Trace: r.Trace, Loop: r.Loop, Stutters: r.Stutters, Warnings: r.Warnings, Actions: r.Actions,
+		Trace: r.Trace, Loop: r.Loop, Stutters: r.Stutters, Unchecked: r.Unchecked, Bounded: r.Bounded,
+		Warnings: r.Warnings, Actions: r.Actions,
 		Conjuncts: r.Parts, Explanation: r.String(),
 	}
 	if r.Err != nil {
@@ -47,7 +50,7 @@ func (r *Result) JSON(w io.Writer) error {
 }
 
 var page = template.Must(template.New("trace").Funcs(template.FuncMap{"inc": func(i int) int { return i + 1 }}).Parse(`<!doctype html>
-<meta charset="utf-8"><title>{{.Violated}}</title>
+<meta charset="utf-8"><title>{{or .Violated .Verdict}}</title>
 <style>
 body{font:14px system-ui,sans-serif;margin:2em;max-width:70em;color:#222}
 h1{font-size:1.3em} table{border-collapse:collapse;width:100%;margin-bottom:1em}

@@ -6,7 +6,7 @@ import (
 	"math"
 	"os"
 	"runtime"
-	"strings"
+	"slices"
 	"sync"
 	"time"
 
@@ -20,7 +20,7 @@ func (m *Model) Run(opt Options) *Result {
 		opt.Workers = runtime.GOMAXPROCS(0)
 	}
 	s := &search{m: m, opt: opt, table: newTable(m.Prog.ReadsTrace()), start: time.Now(), rng: &rng{x: opt.Seed ^ 0x5bd1e995}}
-	s.res = &Result{Loop: -1, Warnings: m.Prog.Warnings}
+	s.res = &Result{Loop: -1, Warnings: slices.Clone(m.Prog.Warnings)}
 	s.run = s.newRun()
 	s.main = s.newCtx()
 	s.main.Level = 0
@@ -49,15 +49,8 @@ func (s *search) execute() {
 	}
 	stop := s.progress()
 	defer stop()
-	if len(s.m.live) > 0 {
-		if s.opt.Mode == BreadthFirst {
-			s.graph = newGraph(s.m)
-		} else {
-			for _, p := range s.m.live {
-				s.res.Unchecked = append(s.res.Unchecked, p.Name)
-			}
-			s.res.Warnings = append(s.res.Warnings, "liveness is checked breadth first only; not checked: "+strings.Join(s.res.Unchecked, " "))
-		}
+	if len(s.m.live) > 0 && s.opt.Mode == BreadthFirst {
+		s.graph = newGraph(s.m)
 	}
 	if s.m.Prog.UsesRegisters() {
 		s.opt.Workers = 1
@@ -72,8 +65,16 @@ func (s *search) execute() {
 		s.depthFirst()
 	default:
 		s.breadthFirst()
-		if s.found == nil && s.graph != nil && !s.stopped {
-			s.liveness()
+	}
+	switch {
+	case s.found != nil:
+	case s.graph != nil && !s.stopped:
+		s.liveness()
+	default:
+		for _, p := range s.m.live { // one for each conjunct
+			if !slices.Contains(s.res.Unchecked, p.Name) {
+				s.res.Unchecked = append(s.res.Unchecked, p.Name)
+			}
 		}
 	}
 	if s.found == nil {
@@ -156,12 +157,25 @@ func (s *search) finish() {
 	case s.found != nil:
 		r.Verdict, r.Violated, r.Err = s.found.verdict, s.found.name, s.found.err
 		s.explain()
-	case s.stopped:
+	case s.stopped || len(r.Unchecked) > 0:
 		r.Verdict = Unfinished
 	}
-	for i := range r.Actions {
-		if r.Actions[i].Taken == 0 {
-			r.Warnings = append(r.Warnings, fmt.Sprintf("action %s (%s) was never enabled", r.Actions[i].Name, r.Actions[i].Place))
+	r.Bounded = s.stopped
+	s.warnOfDeadActions()
+}
+
+// warnOfDeadActions names the actions that were never enabled. Where the search ended early nothing is known of them.
+func (s *search) warnOfDeadActions() {
+	r, never := s.res, "was never enabled"
+	if s.opt.Mode == Simulate {
+		never = "was enabled in no state of the behaviors drawn"
+	}
+	if s.stopped || s.exit || s.found != nil && s.found.verdict != Liveness {
+		return
+	}
+	for _, a := range r.Actions {
+		if a.Taken == 0 {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("action %s (%s) %s", a.Name, a.Place, never))
 		}
 	}
 }

@@ -43,7 +43,7 @@ func (s *search) randomInits(w *worker) [][]value.Value {
 		if !ok {
 			return true
 		}
-		if !w.invariants(vals, noState, noState, s.m.invariants, eval.AllVars) {
+		if !w.invariants(vals, noState, noState, s.m.invariants, eval.AllVars) || !w.invariants(vals, noState, noState, s.m.initProps, eval.AllVars) {
 			return true
 		}
 		if w.inModel(vals) {

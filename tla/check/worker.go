@@ -345,22 +345,6 @@ func changed(before, vals []value.Value) (out eval.Vars) {
 	return out
 }
 
-// holds evaluates a predicate of a state; all that reads none of the changed variables holds, because it did before.
-func (n *named) holds(c *eval.Ctx, changed eval.Vars) (bool, error) {
-	if n.parts == nil {
-		return n.x.Holds(c)
-	}
-	for _, x := range n.parts {
-		if x.Reads&changed == 0 {
-			continue
-		}
-		if ok, err := x.Holds(c); err != nil || !ok {
-			return ok, err
-		}
-	}
-	return true, nil
-}
-
 // invariants checks predicates of a state and reports the first that fails. Changed are the variables that differ from a
 // state in which all of them hold.
 func (w *worker) invariants(vals []value.Value, id, from uint32, list []named, changed eval.Vars) bool {
@@ -368,7 +352,7 @@ func (w *worker) invariants(vals []value.Value, id, from uint32, list []named, c
 	w.side.Fix()
 	defer w.side.Free()
 	for i := range list {
-		ok, err := list[i].holds(w.side, changed)
+		ok, err := list[i].parts.Hold(w.side, changed)
 		if err == nil && ok {
 			continue
 		}

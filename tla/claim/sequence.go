@@ -29,30 +29,28 @@ const maxEpoch = 14
 // Sequences returns sequences of calls that together take every edge of the graph that the calls span in Claim, with two
 // lanes, one step and two faults.
 func Sequences() (*trace.Plan[Call], error) {
-	spec, err := trace.Load(trace.Options{
-		Files: files, Module: "TraceClaim", Config: "TraceClaim-sequences.cfg", Name: "Claim", Prefix: "Trace", Actions: Actions,
-	})
+	spec, err := protocol.Sequences("Trace")
 	if err != nil {
 		return nil, err
 	}
-	calls, moves := candidates(spec)
 	shown := make(trace.State, len(spec.Vars))
 	domain := trace.Domain(spec.Str("i"))
 	row := spec.Shape("owner", "epoch").Record(spec.Model("Nobody"), value.MakeInt(1))
 	shown[spec.Index("row")] = value.NewFcn(domain, []value.Value{row})
 	shown[spec.Index("state")] = value.NewFcn(domain, []value.Value{value.NewSet(nil)})
-	return trace.Cover(spec, shown, calls, moves, nil, 20_000, 12)
+	return candidates(spec).Cover(spec, shown, nil, 20_000, 12)
 }
 
 // candidates returns every call with every claim that it could be made under, as moves of the specification.
-func candidates(spec *trace.Spec) (calls []Call, moves []trace.Move) {
+func candidates(spec *trace.Spec) *trace.Planner[Call] {
+	plan := &trace.Planner[Call]{}
 	shape := spec.Shape("inst", "owner", "epoch")
 	for lane, owner := range []string{"0.1", "1.2"} {
 		for epoch := int64(2); epoch <= maxEpoch; epoch++ {
 			c := shape.Record(spec.Str("i"), spec.Str(owner), value.MakeInt(epoch))
 			seen := shape.Record(spec.Str("i"), spec.Model("Nobody"), value.MakeInt(epoch-1))
 			for _, x := range moveTable {
-				m := trace.Move{Name: fmt.Sprintf("%s %s %s:%d", x.name, x.fate, owner, epoch)}
+				var events []trace.Event
 				for _, action := range x.events {
 					args := []value.Value{c}
 					switch action {
@@ -62,14 +60,14 @@ func candidates(spec *trace.Spec) (calls []Call, moves []trace.Move) {
 						args = append(args, spec.Str("c"))
 					default:
 					}
-					m.Events = append(m.Events, trace.Event{Action: action, Args: args})
+					events = append(events, trace.Event{Action: action, Args: args})
 				}
-				moves = append(moves, m)
-				calls = append(calls, Call{Name: x.name, Lane: lane, Fate: x.fate})
+				name := fmt.Sprintf("%s %s %s:%d", x.name, x.fate, owner, epoch)
+				plan.Add(name, Call{Name: x.name, Lane: lane, Fate: x.fate}, events...)
 			}
 		}
 	}
-	return calls, moves
+	return plan
 }
 
 // moveTable says which events each call tells; LandFence is a LandFree of the claim that a lost take has seen.

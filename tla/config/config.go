@@ -2,8 +2,11 @@
 package config
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -13,6 +16,8 @@ type Term struct {
 	Kind  Kind
 	Text  string
 	Elems []Term
+
+	Line, Col int
 }
 
 // Kind classifies a Term.
@@ -35,7 +40,15 @@ type Constant struct {
 	Value  *Term
 	Def    string
 	Module string
-	Line   int
+
+	Line, Col       int // of Name
+	DefLine, DefCol int // of Def
+}
+
+// Name is a definition that a statement names, with its place.
+type Name struct {
+	Text      string
+	Line, Col int
 }
 
 // Config is a configuration file.
@@ -53,8 +66,15 @@ type Config struct {
 	Postcondition       string
 	CheckDeadlock       bool
 	CheckDeadlockStated bool
+	// Names lists the definitions that statements name, in order of appearance.
+	Names []Name
 	// Words lists names and strings in order of appearance.
 	Words []string
+}
+
+// Fault is a fault of the configuration at a place in it.
+func (c *Config) Fault(line, col int, format string, args ...any) *Error {
+	return &Error{c.File, line, col, fmt.Sprintf(format, args...)}
 }
 
 // Error is a fault of a configuration with its place.
@@ -66,6 +86,9 @@ type Error struct {
 
 // Error renders file:line:column: message.
 func (e *Error) Error() string { return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Col, e.Msg) }
+
+// MaxErrors bounds the faults reported for one configuration.
+const MaxErrors = 20
 
 const (
 	maxBytes = 4 << 20
@@ -99,25 +122,59 @@ func init() {
 }
 
 type parser struct {
-	cfg  *Config
-	toks []token
-	at   int
-	seen map[string]bool
+	cfg    *Config
+	toks   []token
+	at     int
+	faults []error
+	seen   map[string]bool
 }
 
-// Parse parses the text of a configuration.
+// Parse parses the text of a configuration. The error joins one of type *Error for each fault, up to MaxErrors.
 func Parse(file, src string) (cfg *Config, err error) {
-	toks, err := lex(file, src)
-	if err != nil {
-		return nil, err
-	}
-	p := &parser{cfg: &Config{File: file, CheckDeadlock: true}, toks: toks, seen: map[string]bool{}}
-	for p.peek().kind != eof {
+	toks, faults := lex(file, src)
+	p := &parser{cfg: &Config{File: file, CheckDeadlock: true}, toks: toks, faults: faults, seen: map[string]bool{}}
+	for p.more() {
+		start := p.at
 		if err := p.section(); err != nil {
-			return nil, err
+			p.resume(err, start, false)
 		}
 	}
+	if len(p.faults) > 0 {
+		sortByPlace(p.faults)
+		return nil, errors.Join(p.faults...)
+	}
 	return p.cfg, nil
+}
+
+// more reports whether there is anything left to parse.
+func (p *parser) more() bool { return p.peek().kind != eof && len(p.faults) < MaxErrors }
+
+// atSection reports whether a statement begins here.
+func (p *parser) atSection() bool { return p.peek().kind == word && sections[p.peek().text] }
+
+// resume notes the fault of what began at start and goes on at the next statement, or among constants at the next of them.
+func (p *parser) resume(err error, start int, constants bool) {
+	p.faults = append(p.faults, err)
+	if p.at--; p.at <= start || !p.atSection() { // the statement that stood where something else was expected is read as one
+		p.at = max(p.at, start) + 1
+	}
+	for p.peek().kind != eof && !p.atSection() {
+		if next := p.toks[p.at+1].text; constants && p.peek().kind == word && (next == "=" || next == "<-") {
+			return
+		}
+		p.at++
+	}
+}
+
+// sortByPlace sorts faults of the characters among those of the statements.
+func sortByPlace(faults []error) {
+	slices.SortStableFunc(faults, func(a, b error) int {
+		var one, other *Error
+		if !errors.As(a, &one) || !errors.As(b, &other) {
+			return 0
+		}
+		return cmp.Or(cmp.Compare(one.Line, other.Line), cmp.Compare(one.Col, other.Col))
+	})
 }
 
 func (p *parser) peek() token { return p.toks[p.at] }
@@ -135,7 +192,7 @@ func (p *parser) take() token {
 }
 
 func (p *parser) fail(t token, format string, args ...any) error {
-	return &Error{p.cfg.File, t.line, t.col, fmt.Sprintf(format, args...)}
+	return p.cfg.Fault(t.line, t.col, format, args...)
 }
 
 func (p *parser) name(what string) (string, error) {
@@ -146,10 +203,16 @@ func (p *parser) name(what string) (string, error) {
 	return t.text, nil
 }
 
-func (p *parser) names() []string {
-	var out []string
+// named notes a name that must be one of a definition.
+func (p *parser) named(t token) string {
+	p.cfg.Names = append(p.cfg.Names, Name{t.text, t.line, t.col})
+	return t.text
+}
+
+func (p *parser) names() []token {
+	var out []token
 	for p.peek().kind == word && !sections[p.peek().text] {
-		out = append(out, p.take().text)
+		out = append(out, p.take())
 		if p.peek().text == "," {
 			p.at++
 		}
@@ -171,16 +234,18 @@ func (p *parser) section() error {
 	}
 	switch {
 	case single[t.text] != nil:
-		n, err := p.name("a name after " + t.text)
-		if err != nil {
+		at := p.peek()
+		if _, err := p.name("a name after " + t.text); err != nil {
 			return err
 		}
 		if *single[t.text] != "" {
 			return p.fail(t, "%s is stated twice", t.text)
 		}
-		*single[t.text] = n
+		*single[t.text] = p.named(at)
 	case many[t.text] != nil:
-		*many[t.text] = append(*many[t.text], p.names()...)
+		for _, n := range p.names() {
+			*many[t.text] = append(*many[t.text], p.named(n))
+		}
 	case t.text == "CHECK_DEADLOCK":
 		v := p.take()
 		if v.text != "TRUE" && v.text != "FALSE" {
@@ -188,55 +253,65 @@ func (p *parser) section() error {
 		}
 		c.CheckDeadlock, c.CheckDeadlockStated = v.text == "TRUE", true
 	case strings.HasPrefix(t.text, "CONSTANT"):
-		return p.constants()
+		p.constants()
 	default:
 		p.names()
 	}
 	return nil
 }
 
-func (p *parser) constants() error {
-	for p.peek().kind == word && !sections[p.peek().text] || p.peek().kind == symbol && p.peek().text != "," {
-		t := p.take()
-		k := Constant{Name: t.text, Line: t.line}
-		switch op := p.take(); op.text {
-		case "=":
-			if p.peek().text == "[" && p.at+2 < len(p.toks) && p.toks[p.at+2].text == "]" {
-				p.at++
-				k.Module = p.take().text
-				p.at++
-			}
-			v, err := p.term(0)
-			if err != nil {
-				return err
-			}
-			k.Value = &v
-		case "<-":
-			if p.peek().text == "[" {
-				p.at++
-				m, err := p.name("a module name after '['")
-				if err != nil {
-					return err
-				}
-				k.Module = m
-				if e := p.take(); e.text != "]" {
-					return p.fail(e, "expected ']', found %s", e.describe())
-				}
-			}
-			d := p.take()
-			if d.kind == eof || sections[d.text] {
-				return p.fail(d, "expected a definition's name after '<-', found %s", d.describe())
-			}
-			k.Def = d.text
-		default:
-			return p.fail(op, "expected '=' or '<-' after %s, found %s", t.text, op.describe())
+func (p *parser) constants() {
+	for p.more() && (p.peek().kind == word && !p.atSection() || p.peek().kind == symbol && p.peek().text != ",") {
+		start := p.at
+		k, err := p.constant()
+		if err != nil {
+			p.resume(err, start, true)
+			continue
 		}
 		p.cfg.Constants = append(p.cfg.Constants, k)
 		if p.peek().text == "," {
 			p.at++
 		}
 	}
-	return nil
+}
+
+// constant parses one entry of CONSTANTS.
+func (p *parser) constant() (Constant, error) {
+	t := p.take()
+	k := Constant{Name: t.text, Line: t.line, Col: t.col}
+	switch op := p.take(); op.text {
+	case "=":
+		if p.peek().text == "[" && p.at+2 < len(p.toks) && p.toks[p.at+2].text == "]" {
+			p.at++
+			k.Module = p.take().text
+			p.at++
+		}
+		v, err := p.term(0)
+		if err != nil {
+			return k, err
+		}
+		k.Value = &v
+	case "<-":
+		if p.peek().text == "[" {
+			p.at++
+			m, err := p.name("a module name after '['")
+			if err != nil {
+				return k, err
+			}
+			k.Module = m
+			if e := p.take(); e.text != "]" {
+				return k, p.fail(e, "expected ']', found %s", e.describe())
+			}
+		}
+		d := p.take()
+		if d.kind == eof || sections[d.text] {
+			return k, p.fail(d, "expected a definition's name after '<-', found %s", d.describe())
+		}
+		k.Def, k.DefLine, k.DefCol = d.text, d.line, d.col
+	default:
+		return k, p.fail(op, "expected '=' or '<-' after %s, found %s", t.text, op.describe())
+	}
+	return k, nil
 }
 
 func (p *parser) term(depth int) (Term, error) {
@@ -244,15 +319,16 @@ func (p *parser) term(depth int) (Term, error) {
 	if depth > maxDepth {
 		return Term{}, p.fail(t, "value is nested deeper than %d", maxDepth)
 	}
+	plain := func(kind Kind) (Term, error) { return Term{Kind: kind, Text: t.text, Line: t.line, Col: t.col}, nil }
 	switch {
 	case t.kind == number:
-		return Term{Kind: Number, Text: t.text}, nil
+		return plain(Number)
 	case t.kind == str:
-		return Term{Kind: String, Text: t.text}, nil
+		return plain(String)
 	case t.text == "TRUE" || t.text == "FALSE":
-		return Term{Kind: Boolean, Text: t.text}, nil
+		return plain(Boolean)
 	case t.kind == word && !sections[t.text]:
-		return Term{Kind: Model, Text: t.text}, nil
+		return plain(Model)
 	case t.text == "{":
 		return p.list(Set, "}", depth)
 	case t.text == "<<":

@@ -29,9 +29,13 @@ func isWord(c byte) bool {
 	return c == '_' || c == '!' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
-// lex splits src into tokens; comments are those of TLA+.
-func lex(file, src string) ([]token, error) {
-	var out []token
+// lex splits src into tokens; comments are those of TLA+. What it cannot read is left out and a fault, up to MaxErrors.
+func lex(file, src string) (out []token, faults []error) {
+	fault := func(at token, msg string) {
+		if len(faults) < MaxErrors {
+			faults = append(faults, &Error{file, at.line, at.col, msg})
+		}
+	}
 	line, start := 1, 0
 	for i := 0; i < len(src); {
 		c := src[i]
@@ -49,7 +53,8 @@ func lex(file, src string) ([]token, error) {
 		case strings.HasPrefix(src[i:], "(*"):
 			end := comment(src[i:])
 			if end < 0 {
-				return nil, &Error{file, at.line, at.col, "comment opened here is never closed, expected '*)'"}
+				fault(at, "comment opened here is never closed, expected '*)'")
+				end = len(src) - i
 			}
 			for range strings.Count(src[i:i+end], "\n") {
 				line++
@@ -73,7 +78,8 @@ func lex(file, src string) ([]token, error) {
 				j++
 			}
 			if j >= len(src) || src[j] != '"' {
-				return nil, &Error{file, at.line, at.col, "string is not closed on its line, expected '\"'"}
+				fault(at, "string is not closed on its line, expected '\"'")
+				j--
 			}
 			at.kind, at.text = str, b.String()
 			out = append(out, at)
@@ -83,7 +89,7 @@ func lex(file, src string) ([]token, error) {
 			out = append(out, at)
 		}
 	}
-	return append(out, token{kind: eof, line: line, col: len(src) - start + 1}), nil
+	return append(out, token{kind: eof, line: line, col: len(src) - start + 1}), faults
 }
 
 func comment(s string) int {

@@ -20,9 +20,7 @@ var Given = map[store.InstanceID][2]string{"a": {"paid", "k"}, "b": {"sent", "k"
 
 // Sequences returns sequences of calls that together take every edge of the graph that they span in Correlate.
 func Sequences() (*trace.Plan[Call], error) {
-	o := protocol.Options()
-	o.Config, o.Prefix = "TraceCorrelate-sequences.cfg", "Sequence"
-	spec, err := trace.Load(o)
+	spec, err := protocol.Sequences("Sequence")
 	if err != nil {
 		return nil, err
 	}
@@ -41,21 +39,16 @@ func Sequences() (*trace.Plan[Call], error) {
 			Generation: 1, Waits: []store.Wait{{Generation: 1, Channel: w[0], Key: w[1]}},
 		}
 	}
-	return trace.Cover(spec, b.state(d), p.calls, p.moves, nil, 50_000, 20)
+	return p.Cover(spec, b.state(d), nil, 50_000, 20)
 }
 
-// planner collects the calls with their moves.
 type planner struct {
-	spec  *trace.Spec
-	b     *binding
-	calls []Call
-	moves []trace.Move
+	trace.Planner[Call]
+	spec *trace.Spec
+	b    *binding
 }
 
-func (p *planner) add(c Call, events ...trace.Event) {
-	p.calls = append(p.calls, c)
-	p.moves = append(p.moves, trace.Move{Name: c.Name, Events: events})
-}
+func (p *planner) add(c Call, events ...trace.Event) { p.Add(c.Name, c, events...) }
 
 func event(action string, args ...value.Value) trace.Event {
 	return trace.Event{Action: action, Args: args}

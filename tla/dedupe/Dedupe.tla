@@ -61,12 +61,12 @@ Forget ==
   /\ run' = [a \in Attempts |-> [run[a] EXCEPT !.at = "away", !.owes = {}, !.failed = FALSE]]
 
 \* The file is cut to its committed length, once that is durable.
-Cut == SubSeq(file, 1, rows.len)
-Open ==
-  /\ stage \in {"closed", "over"} /\ rows = kept
+Begins ==
+  /\ rows = kept
   /\ stage' = "idle" /\ Forget
-  /\ file' = Cut /\ disk' = IF Len(file) > rows.len THEN Cut ELSE disk
+  /\ file' = Committed /\ disk' = IF Len(file) > rows.len THEN Committed ELSE disk
   /\ UNCHANGED <<rows, kept, acked, faults>>
+Open == stage \in {"closed", "over"} /\ Begins
 
 \* A crash keeps some of what was not synced, the last line perhaps in part.
 Survivors ==

@@ -7,12 +7,7 @@
 EXTENDS Dedupe
 
 \* A new life begins; the one before has ended, or was stopped where it was.
-TraceOpen ==
-  LET leaves(len) == SubSeq(file, 1, len) IN
-  /\ rows = kept /\ rows.len <= Len(file)
-  /\ stage' = "idle" /\ Forget
-  /\ file' = leaves(rows.len) /\ disk' = IF Len(file) > rows.len THEN file' ELSE disk
-  /\ UNCHANGED <<rows, kept, acked, faults>>
+TraceOpen == rows.len <= Len(file) /\ Begins
 TraceCrash == Crash /\ UNCHANGED faults
 TraceStoreSync == StoreSync
 TraceBegin(ks) == Begin(ks)

@@ -376,7 +376,7 @@ func (cp *compiler) actUnchanged(x syntax.Expr, e env, k Act) Act {
 	}
 	switch y := strip(x).(type) {
 	case *syntax.Tuple:
-		if vars := cp.variables(y.Elems, e); vars != nil {
+		if vars := cp.variables(y.Elems, e, maxTuples); vars != nil {
 			return keepVars(vars, e.place(x.Pos()), k)
 		}
 		for i := len(y.Elems) - 1; i >= 0; i-- {
@@ -433,16 +433,27 @@ func (cp *compiler) stands(x syntax.Expr, e env) bool {
 }
 
 // variables returns the variables that the expressions denote, or nil when one is none.
-func (cp *compiler) variables(elems []syntax.Expr, e env) (out []int) {
+func (cp *compiler) variables(elems []syntax.Expr, e env, depth int) (out []int) {
 	for _, x := range elems {
-		v, ok := cp.variable(x, e)
-		if !ok {
+		if v, ok := cp.variable(x, e); ok {
+			out = append(out, v.idx)
+			continue
+		}
+		parts, of := cp.tupleParts(x, e)
+		if depth == 0 || len(parts) == 0 {
 			return nil
 		}
-		out = append(out, v.idx)
+		within := cp.variables(parts, of, depth-1)
+		if within == nil {
+			return nil
+		}
+		out = append(out, within...)
 	}
 	return out
 }
+
+// maxTuples bounds how deep tuples of variables are named within each other.
+const maxTuples = 8
 
 // keepVars is keepVar of each, in one go when none has a next value yet.
 func keepVars(vars []int, at *place, k Act) Act {

@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"errors"
 	"strconv"
 
 	"github.com/millrace-dev/millrace/tla/config"
@@ -188,7 +189,7 @@ func (p *Program) term(cfg *config.Config, t config.Term) value.Value {
 	case config.Number:
 		n, err := strconv.ParseInt(t.Text, 10, 64)
 		if err != nil {
-			loadFail(cfg.File, syntax.Pos{Line: 1, Col: 1}, "number %s is too large", t.Text)
+			loadFail(cfg.File, syntax.Pos{Line: t.Line, Col: t.Col}, "number %s is too large", t.Text)
 		}
 		return value.MakeInt(n)
 	case config.String:
@@ -211,8 +212,10 @@ func (p *Program) term(cfg *config.Config, t config.Term) value.Value {
 	return v
 }
 
-// applyConfig assigns constants and replaces definitions of the root module.
-func (p *Program) applyConfig(cfg *config.Config) {
+// applyConfig assigns constants and replaces definitions of the root module. The error joins what the configuration names and the
+// module does not define.
+func (p *Program) applyConfig(cfg *config.Config) error {
+	var faults []error
 	for _, s := range p.cp.late {
 		s.sc.up = p.root.sc
 	}
@@ -220,7 +223,7 @@ func (p *Program) applyConfig(cfg *config.Config) {
 		if k.Module != "" {
 			continue
 		}
-		pos := syntax.Pos{Line: k.Line, Col: 1}
+		pos := syntax.Pos{Line: k.Line, Col: k.Col}
 		s := p.root.sc.m[k.Name]
 		if s == nil {
 			p.Warnings = append(p.Warnings, cfg.File+":"+pos.String()+": "+k.Name+" is assigned but not declared")
@@ -237,10 +240,17 @@ func (p *Program) applyConfig(cfg *config.Config) {
 		}
 		target := p.root.sc.m[k.Def]
 		if target == nil {
-			loadFail(cfg.File, pos, "%s is to be replaced by %s, which is not defined", k.Name, k.Def)
+			faults = append(faults, cfg.Fault(k.DefLine, k.DefCol, "%s is to be replaced by %s, which is not defined", k.Name, k.Def))
+			continue
 		}
 		if target != s {
 			s.resolve = target
 		}
 	}
+	for _, n := range cfg.Names {
+		if p.root.sc.lookup(n.Text) == nil {
+			faults = append(faults, cfg.Fault(n.Line, n.Col, "'%s' is not defined in module %s", n.Text, p.Root.Name))
+		}
+	}
+	return errors.Join(faults...)
 }

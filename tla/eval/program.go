@@ -143,12 +143,23 @@ func Load(path string, opt Options) (p *Program, err error) {
 		p.dirs = append([]string{filepath.Dir(path)}, opt.Dirs...)
 		m, err = syntax.ParseFile(path)
 	}
+	if err == nil {
+		err = namedAs(m, strings.TrimSuffix(filepath.Base(path), ".tla"))
+	}
 	if err != nil {
 		return nil, err
 	}
 	p.Root = m
 	p.see(m)
 	return p, nil
+}
+
+// namedAs refuses a module that is not called as what it was found under: its file, or a name that another module uses.
+func namedAs(m *syntax.Module, name string) error {
+	if m.Name == name {
+		return nil
+	}
+	return &LoadError{m.File, m.P, fmt.Sprintf("expected a module called %s, as its file, found module %s", name, m.Name)}
 }
 
 func (p *Program) see(m *syntax.Module) {
@@ -165,7 +176,7 @@ func (p *Program) Build(cfg *config.Config) (err error) {
 	}
 	p.root = p.build(p.Root, nil, p.shared, nil)
 	if cfg != nil {
-		p.applyConfig(cfg)
+		return p.applyConfig(cfg)
 	}
 	return nil
 }
@@ -206,7 +217,8 @@ func (p *Program) find(name string, from *modEnv, file string, pos syntax.Pos) (
 		return p.Root, nil
 	}
 	if src, ok := p.sources[name]; ok {
-		return p.keep(name, name, src), nil
+		m, err := syntax.Parse(name, src)
+		return p.keep(name, m, err), nil
 	}
 	nat := p.natives[name]
 	if nat == nil || nat.Yields {
@@ -214,12 +226,7 @@ func (p *Program) find(name string, from *modEnv, file string, pos syntax.Pos) (
 			path := filepath.Join(d, name+".tla")
 			if _, err := os.Stat(path); err == nil {
 				m, err := syntax.ParseFile(path)
-				if err != nil {
-					panic(syntaxFault{err})
-				}
-				p.see(m)
-				p.parsed[name] = m
-				return m, nil
+				return p.keep(name, m, err), nil
 			}
 		}
 	}
@@ -233,7 +240,8 @@ func (p *Program) find(name string, from *modEnv, file string, pos syntax.Pos) (
 	}
 	if nat.Source != "" {
 		p.inGo[name] = true
-		return p.keep(name, "<"+name+">", nat.Source), nat
+		m, err := syntax.Parse("<"+name+">", nat.Source)
+		return p.keep(name, m, err), nat
 	}
 	return nil, nat
 }
@@ -245,16 +253,14 @@ func (p *Program) beside(name string) *syntax.Module {
 		return nil
 	}
 	m, err := syntax.ParseModule(p.Root.File, string(src), name)
-	if err != nil {
-		panic(syntaxFault{err})
-	}
-	p.see(m)
-	p.parsed[name] = m
-	return m
+	return p.keep(name, m, err)
 }
 
-func (p *Program) keep(name, file, src string) *syntax.Module {
-	m, err := syntax.Parse(file, src)
+// keep takes in a module that was parsed.
+func (p *Program) keep(name string, m *syntax.Module, err error) *syntax.Module {
+	if err == nil {
+		err = namedAs(m, name)
+	}
 	if err != nil {
 		panic(syntaxFault{err})
 	}

@@ -21,7 +21,7 @@ func (t Term) String() string { return syntax.Format(t.X) }
 func (p *Program) Lookup(name string) (Term, error) {
 	s := p.root.sc.lookup(name)
 	if s == nil {
-		return Term{}, &LoadError{p.Root.File, p.Root.P, "'" + name + "' named in the configuration is not defined"}
+		return Term{}, &LoadError{p.Root.File, p.Root.P, "'" + name + "' is not defined in module " + p.Root.Name}
 	}
 	pos := p.Root.P
 	if s.at != nil {
@@ -57,8 +57,24 @@ func (p *Program) compileTerm(t Term) *Expr {
 	return x
 }
 
-// CompileParts compiles a predicate as the list of its conjuncts, which hold together exactly when it holds.
-func (p *Program) CompileParts(t Term) (parts []*Expr, err error) {
+// Parts are the conjuncts of a predicate, which hold together exactly when it holds.
+type Parts []*Expr
+
+// Hold evaluates the conjuncts that read a variable which changed since all of them held; the others hold still.
+func (ps Parts) Hold(c *Ctx, changed Vars) (bool, error) {
+	for _, x := range ps {
+		if x.Reads&changed == 0 {
+			continue
+		}
+		if ok, err := x.Holds(c); err != nil || !ok {
+			return ok, err
+		}
+	}
+	return true, nil
+}
+
+// CompileParts compiles a predicate as the list of its conjuncts.
+func (p *Program) CompileParts(t Term) (parts Parts, err error) {
 	defer catch(&err)
 	for _, c := range p.predicates(t, 0) {
 		parts = append(parts, p.compileTerm(c))
@@ -68,6 +84,26 @@ func (p *Program) CompileParts(t Term) (parts []*Expr, err error) {
 
 // predicates splits a predicate at its conjunctions, those of the definitions that it names included.
 func (p *Program) predicates(t Term, depth int) []Term {
+	if x, ok := strip(t.X).(*syntax.Ref); ok && depth < maxInlineDepth && len(x.Parts[len(x.Parts)-1].Args) == 0 {
+		if next, ok := p.unfold(t); ok {
+			if parts := p.predicates(next, depth+1); len(parts) > 1 {
+				return parts
+			}
+		}
+	}
+	items := t.conjuncts()
+	if len(items) == 0 || depth >= maxInlineDepth {
+		return []Term{t}
+	}
+	var out []Term
+	for _, it := range items {
+		out = append(out, p.predicates(it, depth+1)...)
+	}
+	return out
+}
+
+// conjuncts returns what the outermost conjunction of t joins; none when it is no conjunction.
+func (t Term) conjuncts() (out []Term) {
 	var items []syntax.Expr
 	switch x := strip(t.X).(type) {
 	case *syntax.Junction:
@@ -78,20 +114,10 @@ func (p *Program) predicates(t Term, depth int) []Term {
 		if x.Name == "/\\" {
 			items = x.Args
 		}
-	case *syntax.Ref:
-		if next, ok := p.unfold(t); ok && depth < maxInlineDepth && len(x.Parts[len(x.Parts)-1].Args) == 0 {
-			if parts := p.predicates(next, depth+1); len(parts) > 1 {
-				return parts
-			}
-		}
 	default:
 	}
-	if len(items) == 0 || depth >= maxInlineDepth {
-		return []Term{t}
-	}
-	var out []Term
 	for _, it := range items {
-		out = append(out, p.predicates(Term{it, t.sc}, depth+1)...)
+		out = append(out, Term{it, t.sc})
 	}
 	return out
 }
@@ -214,33 +240,21 @@ func (p *Program) conjuncts(t Term, depth int) []Term {
 	if p.compileTerm(t).Level <= 2 {
 		return []Term{t}
 	}
-	var out []Term
-	switch x := strip(t.X).(type) {
-	case *syntax.Junction:
-		if x.Name == "/\\" {
-			for _, it := range x.Items {
-				out = append(out, p.conjuncts(Term{it, t.sc}, depth+1)...)
-			}
-			return out
+	parts := t.conjuncts()
+	if x, ok := strip(t.X).(*syntax.Quant); ok && x.Kind == "\\A" {
+		for _, sc := range p.expand(x, t.sc) {
+			parts = append(parts, Term{x.Body, sc})
 		}
-	case *syntax.Op:
-		if x.Name == "/\\" {
-			for _, it := range x.Args {
-				out = append(out, p.conjuncts(Term{it, t.sc}, depth+1)...)
-			}
-			return out
+		if len(parts) == 0 {
+			return nil // over an empty set nothing is asked
 		}
-	case *syntax.Quant:
-		if x.Kind == "\\A" {
-			for _, sc := range p.expand(x, t.sc) {
-				out = append(out, p.conjuncts(Term{x.Body, sc}, depth+1)...)
-			}
-			return out
+	}
+	if len(parts) > 0 {
+		var out []Term
+		for _, part := range parts {
+			out = append(out, p.conjuncts(part, depth+1)...)
 		}
-	default:
-		if next, ok := p.unfold(t); ok {
-			return p.conjuncts(next, depth+1)
-		}
+		return out
 	}
 	if next, ok := p.unfold(t); ok {
 		return p.conjuncts(next, depth+1)
@@ -365,17 +379,11 @@ func Conjoin(ts []Term) Term {
 func (p *Program) Parts(t Term) (out []Term) {
 	var err error
 	defer catch(&err)
+	if out = t.conjuncts(); len(out) > 0 {
+		return out
+	}
 	switch x := strip(t.X).(type) {
-	case *syntax.Junction:
-		if x.Name == "/\\" {
-			for _, it := range x.Items {
-				out = append(out, Term{it, t.sc})
-			}
-		}
 	case *syntax.Op:
-		if x.Name == "/\\" {
-			return []Term{{x.Args[0], t.sc}, {x.Args[1], t.sc}}
-		}
 		if x.Name == "=>" {
 			return []Term{{x.Args[1], t.sc}}
 		}

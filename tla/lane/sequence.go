@@ -20,28 +20,24 @@ const (
 // Sequences returns sequences of calls that together take every edge of the graph that they span in Lane, with two lanes of one
 // place each and three deliveries. Lanes dequeue and reply, and callers hop, by themselves.
 func Sequences() (*trace.Plan[Call], error) {
-	spec, err := trace.Load(trace.Options{
-		Files: files, Module: "TraceLane", Config: "TraceLane-sequences.cfg", Name: "Lane", Prefix: "Sequence", Actions: actions,
-	})
+	spec, err := protocol.Sequences("Sequence")
 	if err != nil {
 		return nil, err
 	}
 	var (
-		calls  []Call
-		moves  []trace.Move
+		plan   trace.Planner[Call]
 		urgent trace.Urgent
 	)
 	for l := range lanes {
 		for c := range deliveries {
 			args := []value.Value{value.MakeInt(int64(l)), value.MakeInt(int64(c + 1))}
 			for _, action := range []string{"Arrive", "Resolve", "Answer", "Begin", "Commit"} {
-				calls = append(calls, Call{action, l})
-				moves = append(moves, trace.Move{Name: action, Events: []trace.Event{{Action: action, Args: args}}})
+				plan.Add(action, Call{action, l}, trace.Event{Action: action, Args: args})
 			}
 			for _, action := range []string{"Reply", "Hop", "Dequeue"} {
 				urgent = append(urgent, trace.Event{Action: action, Args: args})
 			}
 		}
 	}
-	return trace.Cover(spec, make(trace.State, len(spec.Vars)), calls, moves, urgent, 20_000, 16)
+	return plan.Cover(spec, make(trace.State, len(spec.Vars)), urgent, 20_000, 16)
 }

@@ -1,6 +1,8 @@
 package relay
 
 import (
+	"slices"
+
 	"github.com/millrace-dev/millrace/core/relay"
 	"github.com/millrace-dev/millrace/tla/trace"
 	"github.com/millrace-dev/millrace/tla/value"
@@ -20,9 +22,7 @@ const pushes = 3
 // has ended or waits, and who it wakes goes on too. Of two calls that all are woken at once, which comes first is not said, so the
 // capacity is changed while one waits at most.
 func Sequences() (*trace.Plan[Call], error) {
-	o := protocol.Options()
-	o.Config, o.Prefix = "TraceRelay-sequences.cfg", "Sequence"
-	spec, err := trace.Load(o)
+	spec, err := protocol.Sequences("Sequence")
 	if err != nil {
 		return nil, err
 	}
@@ -37,21 +37,13 @@ func Sequences() (*trace.Plan[Call], error) {
 		p.add("resize", capacity, on("Resize", capacity), on("ResizeReadsWaiting", false))
 	}
 	first := newBinding(spec, nil).shown(relay.Words{Capacity: 1})
-	return trace.Cover(spec, first, p.calls, p.moves, nil, 20_000, 16)
+	return p.Cover(spec, first, nil, 20_000, 16)
 }
 
-// planner collects the calls with their moves. One call has several, of which the words of the queue allow one.
-type planner struct {
-	calls []Call
-	moves []trace.Move
-}
+type planner struct{ trace.Planner[Call] }
 
 func (p *planner) add(name string, n int, parts ...[]trace.Event) {
-	m := trace.Move{Name: name}
-	for _, x := range parts {
-		m.Events = append(m.Events, x...)
-	}
-	p.calls, p.moves = append(p.calls, Call{name, n}), append(p.moves, m)
+	p.Add(name, Call{name, n}, slices.Concat(parts...)...)
 }
 
 // on is an event, with numbers and what it finds.

@@ -22,21 +22,17 @@ const (
 // Sequences returns sequences of calls that together take every edge of the graph that they span in Settle, with room for one
 // entry, two instances and four deliveries.
 func Sequences() (*trace.Plan[Call], error) {
-	o := protocol.Options()
-	o.Config, o.Prefix = "TraceSettle-sequences.cfg", "Sequence"
-	spec, err := trace.Load(o)
+	spec, err := protocol.Sequences("Sequence")
 	if err != nil {
 		return nil, err
 	}
 	var (
-		calls  []Call
-		moves  []trace.Move
+		plan   trace.Planner[Call]
 		urgent trace.Urgent
 		evicts []trace.Event
 	)
 	add := func(name string, n int, instance string, events ...trace.Event) {
-		calls = append(calls, Call{name, n, instance})
-		moves = append(moves, trace.Move{Name: name, Events: events})
+		plan.Add(name, Call{name, n, instance}, events...)
 	}
 	each := func(f func(n int, instance string, event func(action string) trace.Event)) {
 		for n := 1; n <= deliveries; n++ {
@@ -70,5 +66,5 @@ func Sequences() (*trace.Plan[Call], error) {
 		add("ended", 0, instance, trace.Event{Action: "Complete", Args: []value.Value{spec.Str(instance)}})
 	}
 	b := &binding{spec: spec, replica: spec.Str("r"), entry: spec.Shape("a", "st")}
-	return trace.Cover(spec, b.shown(nil), calls, moves, urgent, 20_000, 16)
+	return plan.Cover(spec, b.shown(nil), urgent, 20_000, 16)
 }

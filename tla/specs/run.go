@@ -107,7 +107,10 @@ func (r *Row) fill(res *check.Result, err error) {
 	case check.Safety, check.Liveness:
 		r.Found = res.Violated
 	case check.Unfinished:
-		r.Found = fmt.Sprintf("unfinished after %s", MaxTime)
+		r.Found = "not checked: " + strings.Join(res.Unchecked, " ")
+		if res.Bounded {
+			r.Found = fmt.Sprintf("unfinished after %s", MaxTime)
+		}
 	default:
 		r.Found = res.Verdict.String()
 	}

@@ -90,6 +90,12 @@ func TestFailuresAreFound(t *testing.T) {
 	if _, err := p.Sources(p.Mutants[0]); !errors.Is(err, mutant.ErrDoesNotApply) {
 		t.Errorf("a mutant that does not apply: %v", err)
 	}
+	if p, err = Read(edited(t, "SIMTick.cfg", "INVARIANT Hours", "INVARIANT Hours\nPROPERTY Noon")); err != nil {
+		t.Fatal(err)
+	}
+	if row := p.Check(p.Models[1]); row.OK || row.Kind != Simulated || row.Found != "not checked: Noon" {
+		t.Errorf("a simulated model with a liveness property: %+v", row)
+	}
 }
 
 func TestFoldersThatBreakTheConvention(t *testing.T) {

@@ -18,9 +18,7 @@ type InboxCall struct {
 // InboxSequences returns sequences of calls that together take every edge of the graph that they span in Inbox, with two lanes, two
 // deliveries, one crash of the store and two refusals. Who waits for durability goes on at the next sync or crash.
 func InboxSequences() (*trace.Plan[InboxCall], error) {
-	o := inboxes.Options()
-	o.Config, o.Prefix = "TraceInbox-sequences.cfg", "Sequence"
-	spec, err := trace.Load(o)
+	spec, err := inboxes.Sequences("Sequence")
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +39,7 @@ func InboxSequences() (*trace.Plan[InboxCall], error) {
 	}
 	shown := make(trace.State, len(spec.Vars))
 	shown[spec.Index("log")], shown[spec.Index("synced")] = value.NewTuple(nil), value.MakeInt(0)
-	return trace.Cover(spec, shown, p.calls, p.moves, nil, 20_000, 16)
+	return p.Cover(spec, shown, nil, 20_000, 16)
 }
 
 // brought is a delivery with the lane that brings it; the zero value is none.
@@ -50,16 +48,13 @@ type brought struct {
 	delivery string
 }
 
-// inboxPlanner collects the calls with their moves.
 type inboxPlanner struct {
-	spec  *trace.Spec
-	calls []InboxCall
-	moves []trace.Move
+	trace.Planner[InboxCall]
+	spec *trace.Spec
 }
 
 func (p *inboxPlanner) add(c InboxCall, events ...trace.Event) {
-	p.calls = append(p.calls, c)
-	p.moves = append(p.moves, trace.Move{Name: fmt.Sprintf("%+v", c), Events: events})
+	p.Add(fmt.Sprintf("%+v", c), c, events...)
 }
 
 // event is one of an attempt, with what else it says.

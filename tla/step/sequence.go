@@ -2,6 +2,7 @@ package step
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/millrace-dev/millrace/tla/trace"
 	"github.com/millrace-dev/millrace/tla/value"
@@ -37,58 +38,55 @@ const maxEpoch = 4
 // Sequences returns sequences of calls that together take every edge of the graph that the calls span in Step, with two lanes, two
 // causes and one claim that ends without a step.
 func Sequences() (*trace.Plan[Call], error) {
-	o := protocol.Options()
-	o.Config, o.Prefix = "TraceStep-sequences.cfg", "Sequence"
-	spec, err := trace.Load(o)
+	spec, err := protocol.Sequences("Sequence")
 	if err != nil {
 		return nil, err
 	}
-	calls, moves := stepCalls(spec)
 	shown := make(trace.State, len(spec.Vars))
 	row := spec.Shape("owner", "epoch", "gone")
 	shown[spec.Index("row")] = row.Record(spec.Model("Nobody"), value.MakeInt(1), value.Bool(false))
-	return trace.Cover(spec, shown, calls, moves, nil, 20_000, 12)
+	return stepCalls(spec).Cover(spec, shown, nil, 20_000, 12)
 }
 
 // stepCalls returns every call with every claim that it could be made under, as moves of the specification.
-func stepCalls(spec *trace.Spec) (calls []Call, moves []trace.Move) {
+func stepCalls(spec *trace.Spec) *trace.Planner[Call] {
+	plan := &trace.Planner[Call]{}
 	for lane, owner := range []string{"0.1", "1.2"} {
 		for epoch := int64(2); epoch <= maxEpoch; epoch++ {
 			for _, cause := range []string{"c0.0", "c0.1"} {
 				claim := []value.Value{spec.Str(owner), value.MakeInt(epoch)}
 				for _, x := range stepTable {
-					m := trace.Move{Name: fmt.Sprintf("%s %+v %s:%d for %s", x.name, x.fate, owner, epoch, cause)}
+					var events []trace.Event
 					for _, e := range x.events {
-						m.Events = append(m.Events, trace.Event{Action: e.action, Args: e.args(claim, spec.Str(cause))})
+						events = append(events, told(e, claim, spec.Str(cause)))
 					}
-					calls, moves = append(calls, Call{x.name, lane, cause, x.fate}), append(moves, m)
+					name := fmt.Sprintf("%s %+v %s:%d for %s", x.name, x.fate, owner, epoch, cause)
+					plan.Add(name, Call{x.name, lane, cause, x.fate}, events...)
 				}
 			}
 		}
 	}
-	return calls, moves
+	return plan
 }
 
-// told is an event of a move, with what it says besides the claim and the cause.
-type told struct {
-	action string
-	also   []value.Value
-}
-
-func (e told) args(claim []value.Value, cause value.Value) []value.Value {
-	args := append([]value.Value{}, claim...)
-	switch e.action {
+// told is an event of a move with the claim and the cause before what it says besides them.
+func told(e trace.Event, claim []value.Value, cause value.Value) trace.Event {
+	also := e.Args
+	e.Args = slices.Clone(claim)
+	switch e.Action {
 	case "LandFree", "GiveUp":
 	default:
-		args = append(args, cause)
+		e.Args = append(e.Args, cause)
 	}
-	return append(args, e.also...)
+	e.Args = append(e.Args, also...)
+	return e
 }
 
-func tells(action string, also ...bool) told {
-	e := told{action: action}
+// tells is an event with what it says besides the claim and the cause.
+func tells(action string, also ...bool) trace.Event {
+	e := trace.Event{Action: action}
 	for _, x := range also {
-		e.also = append(e.also, value.Bool(x))
+		e.Args = append(e.Args, value.Bool(x))
 	}
 	return e
 }
@@ -96,12 +94,12 @@ func tells(action string, also ...bool) told {
 // What several calls tell. A claim is freed before the hold says that it gives up: the multiset of events is compared, and the
 // binding judges their order.
 var (
-	sent     = []told{tells("Send")}
-	landed   = []told{tells("Send"), tells("LandCommit"), tells("LoseCommit"), tells("FenceCommit")}
-	lost     = []told{tells("Send"), tells("LoseCommit"), tells("FenceCommit")}
-	found    = []told{tells("ReadRow", false), tells("ReadRecord", true), tells("Committed")}
-	shutOut  = []told{tells("ReadRow", false), tells("ReadRecord", false), tells("Failed"), tells("GiveUp", true)}
-	stays    = []told{tells("ReadRow", true), tells("ReadRecord", false), tells("FenceCommit")}
+	sent     = []trace.Event{tells("Send")}
+	landed   = []trace.Event{tells("Send"), tells("LandCommit"), tells("LoseCommit"), tells("FenceCommit")}
+	lost     = []trace.Event{tells("Send"), tells("LoseCommit"), tells("FenceCommit")}
+	found    = []trace.Event{tells("ReadRow", false), tells("ReadRecord", true), tells("Committed")}
+	shutOut  = []trace.Event{tells("ReadRow", false), tells("ReadRecord", false), tells("Failed"), tells("GiveUp", true)}
+	stays    = []trace.Event{tells("ReadRow", true), tells("ReadRecord", false), tells("FenceCommit")}
 	freed    = tells("LandFree")
 	givesUp  = tells("GiveUp", true)
 	answered = tells("Committed")
@@ -111,7 +109,7 @@ var (
 var stepTable = []struct {
 	name   string
 	fate   Fate
-	events []told
+	events []trace.Event
 }{
 	{"take", Fate{}, join(tells("LandTake"))},
 	{"commit", Fate{}, join(sent, tells("LandCommit"), answered)},
@@ -130,12 +128,12 @@ var stepTable = []struct {
 }
 
 // join puts events, and lists of them, one after the other.
-func join(parts ...any) (all []told) {
+func join(parts ...any) (all []trace.Event) {
 	for _, p := range parts {
 		switch p := p.(type) {
-		case told:
+		case trace.Event:
 			all = append(all, p)
-		case []told:
+		case []trace.Event:
 			all = append(all, p...)
 		}
 	}

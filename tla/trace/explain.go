@@ -12,10 +12,10 @@ import (
 const maxNesting = 12
 
 // explain says why no state allows the step. With several states it explains the first.
-func (s *Spec) explain(action string, args []value.Value, shown State, states [][]value.Value) error {
+func (s *Spec) explain(action string, args []value.Value, shown State, first []value.Value, states int) error {
 	s.explaining.Lock()
 	defer s.explaining.Unlock()
-	x := explainer{spec: s, cur: states[0], shown: shown}
+	x := explainer{spec: s, cur: first, shown: shown}
 	st := s.steps[action]
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s(", action)
@@ -26,11 +26,11 @@ func (s *Spec) explain(action string, args []value.Value, shown State, states []
 		b.WriteString(a.String())
 	}
 	b.WriteString(") is not allowed")
-	if len(states) > 1 {
-		fmt.Fprintf(&b, " in any of %d states; in the first of them", len(states))
+	if states > 1 {
+		fmt.Fprintf(&b, " in any of %d states; in the first of them", states)
 	}
 	b.WriteString("\n" + x.failing(s.prog.Body(st, args), nil, 0))
-	b.WriteString("\nstate before\n" + s.text(states[0]))
+	b.WriteString("\nstate before\n" + s.text(first))
 	return &Illegal{s.Name, action, b.String()}
 }
 

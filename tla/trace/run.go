@@ -35,15 +35,18 @@ func (e *Illegal) ID() string { return e.Spec + "." + e.Action }
 type Run struct {
 	spec   *Spec
 	c      *eval.Ctx
-	states [][]value.Value
-	next   [][]value.Value
-	// For each state and each of next: the variables that changed since invariants were last evaluated on the way to it, and
-	// those of the state whose successors are being added.
-	changed, nextChanged []eval.Vars
-	before               eval.Vars
-	seen                 map[uint64]struct{} // hashes of next, once it has more than one state
-	err                  error
-	emit                 func(c *eval.Ctx) bool
+	states []reached
+	next   []reached
+	before eval.Vars           // what changed on the way to the state whose successors are being added
+	seen   map[uint64]struct{} // hashes of next, once it has more than one state
+	err    error
+	emit   func(c *eval.Ctx) bool
+}
+
+// reached is a state that is consistent with what was seen.
+type reached struct {
+	vals    []value.Value
+	changed eval.Vars // the variables that changed since invariants were last evaluated on the way to it
 }
 
 // Start begins with the initial states that agree with what is shown.
@@ -75,14 +78,14 @@ func (r *Run) Step(action string, args []value.Value, shown State) error {
 			return err
 		}
 	}
-	for i, cur := range r.states {
-		r.before = r.changed[i]
-		if err := r.take(st, cur, args, shown); err != nil {
+	for _, cur := range r.states {
+		r.before = cur.changed
+		if err := r.take(st, cur.vals, args, shown); err != nil {
 			return err
 		}
 	}
 	if len(r.next) == 0 {
-		return r.spec.explain(action, args, shown, r.states)
+		return r.spec.explain(action, args, shown, r.states[0].vals, len(r.states))
 	}
 	r.turn()
 	r.spec.taken[action].Add(1)
@@ -113,13 +116,13 @@ func (r *Run) take(st *eval.Step, cur, args []value.Value, shown State) error {
 func (r *Run) silently() error {
 	for range MaxSilent {
 		before := len(r.states)
-		for i, cur := range r.states {
-			r.c.Cur, r.before = cur, r.changed[i]
-			r.keep(cur)
+		for _, cur := range r.states {
+			r.c.Cur, r.before = cur.vals, cur.changed
+			r.keep(cur.vals)
 		}
-		for i, cur := range r.states {
-			r.before = r.changed[i]
-			if err := r.take(r.spec.silent, cur, nil, nil); err != nil {
+		for _, cur := range r.states {
+			r.before = cur.changed
+			if err := r.take(r.spec.silent, cur.vals, nil, nil); err != nil {
 				return err
 			}
 		}
@@ -141,7 +144,7 @@ func (r *Run) keep(vals []value.Value) bool {
 	}
 	if len(r.next) > 0 {
 		if len(r.seen) == 0 {
-			r.seen[hash(r.next[0])] = struct{}{}
+			r.seen[hash(r.next[0].vals)] = struct{}{}
 		}
 		h := hash(vals)
 		if _, again := r.seen[h]; again {
@@ -159,15 +162,13 @@ func (r *Run) keep(vals []value.Value) bool {
 			changed |= eval.VarSet(i)
 		}
 	}
-	r.next = append(r.next, append(make([]value.Value, 0, len(vals)), vals...))
-	r.nextChanged = append(r.nextChanged, changed)
+	r.next = append(r.next, reached{append(make([]value.Value, 0, len(vals)), vals...), changed})
 	return false
 }
 
 // turn makes next the states.
 func (r *Run) turn() {
 	r.states, r.next = r.next, r.states[:0]
-	r.changed, r.nextChanged = r.nextChanged, r.changed[:0]
 	clear(r.seen)
 }
 
@@ -185,39 +186,28 @@ func (r *Run) judge() error {
 	for _, x := range r.spec.invariants {
 		n := 0
 		var broken []value.Value
-		for i, vals := range r.states {
-			ok, err := r.holds(x, vals, r.changed[i])
+		for _, s := range r.states {
+			r.c.Cur = s.vals
+			ok, err := x.parts.Hold(r.c, s.changed)
 			switch {
 			case err != nil:
 				return fmt.Errorf("evaluate invariant %s.%s: %w", r.spec.Name, x.name, err)
 			case ok:
-				r.states[n], r.changed[n] = vals, r.changed[i]
+				r.states[n] = s
 				n++
 			default:
-				broken = vals
+				broken = s.vals
 			}
 		}
 		if n == 0 {
 			return &Illegal{r.spec.Name, x.name, "the invariant does not hold in the state\n" + r.spec.text(broken)}
 		}
-		r.states, r.changed = r.states[:n], r.changed[:n]
+		r.states = r.states[:n]
 	}
-	clear(r.changed)
+	for i := range r.states {
+		r.states[i].changed = 0
+	}
 	return nil
-}
-
-// holds evaluates the conjuncts of an invariant that read a variable that changed.
-func (r *Run) holds(x invariant, vals []value.Value, changed eval.Vars) (bool, error) {
-	r.c.Cur = vals
-	for _, p := range x.parts {
-		if p.Reads&changed == 0 {
-			continue
-		}
-		if ok, err := p.Holds(r.c); err != nil || !ok {
-			return ok, err
-		}
-	}
-	return true, nil
 }
 
 // States returns how many states are consistent with the events so far.

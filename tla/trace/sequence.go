@@ -57,7 +57,7 @@ func (s *Spec) Explore(shown State, moves []Move, urgent Urgent, limit int) (*Gr
 		return nil, fmt.Errorf("%w: %d initial states", ErrGraph, len(r.states))
 	}
 	g := &Graph{spec: s}
-	states := [][]value.Value{r.states[0]}
+	states := [][]value.Value{r.states[0].vals}
 	number := map[uint64]int{hash(states[0]): 0}
 	for at := 0; at < len(states); at++ {
 		g.out = append(g.out, nil)
@@ -87,7 +87,7 @@ func (s *Spec) Explore(shown State, moves []Move, urgent Urgent, limit int) (*Gr
 
 // move takes all events of a move from one state, and then what is urgent. It reports whether the specification allows them.
 func (r *Run) move(from []value.Value, m Move, urgent Urgent) (to []value.Value, told []string, ok bool, err error) {
-	r.states = [][]value.Value{from}
+	r.states = []reached{{vals: from}}
 	for _, e := range m.Events {
 		if ok, err := r.event(e); !ok || err != nil {
 			return nil, nil, false, err
@@ -112,14 +112,14 @@ func (r *Run) move(from []value.Value, m Move, urgent Urgent) (to []value.Value,
 	if len(r.states) != 1 {
 		return nil, nil, false, fmt.Errorf("%w: move %s leads to %d states", ErrGraph, m.Name, len(r.states))
 	}
-	return r.states[0], told, true, nil
+	return r.states[0].vals, told, true, nil
 }
 
 // event takes one event in all states, and changes nothing when no state allows it.
 func (r *Run) event(e Event) (happened bool, err error) {
-	r.next, r.nextChanged, r.before = nil, nil, eval.AllVars
+	r.next, r.before = nil, eval.AllVars
 	for _, cur := range r.states {
-		if err := r.take(r.spec.steps[e.Action], cur, e.Args, nil); err != nil {
+		if err := r.take(r.spec.steps[e.Action], cur.vals, e.Args, nil); err != nil {
 			return false, err
 		}
 	}
@@ -213,19 +213,30 @@ type Plan[C any] struct {
 	Sequences [][]Step[C]
 }
 
-// Cover explores the graph that calls span, each with its move, and covers it with sequences of about the given length.
-func Cover[C any](s *Spec, shown State, calls []C, moves []Move, urgent Urgent, limit, length int) (*Plan[C], error) {
-	g, err := s.Explore(shown, moves, urgent, limit)
+// Planner collects the calls of a test with their moves. One call may have several, of which the state allows one.
+type Planner[C any] struct {
+	calls []C
+	moves []Move
+}
+
+// Add says that a call can make the program tell these events. The name is that of the move, for errors.
+func (p *Planner[C]) Add(name string, call C, events ...Event) {
+	p.calls, p.moves = append(p.calls, call), append(p.moves, Move{Name: name, Events: events})
+}
+
+// Cover explores the graph that the calls span, and covers it with sequences of about the given length.
+func (p *Planner[C]) Cover(s *Spec, shown State, urgent Urgent, limit, length int) (*Plan[C], error) {
+	g, err := s.Explore(shown, p.moves, urgent, limit)
 	if err != nil {
 		return nil, err
 	}
-	p := &Plan[C]{Graph: g}
+	plan := &Plan[C]{Graph: g}
 	for _, taken := range g.Sequences(length) {
 		var seq []Step[C]
 		for _, x := range taken {
-			seq = append(seq, Step[C]{calls[x.Move], x.Events})
+			seq = append(seq, Step[C]{p.calls[x.Move], x.Events})
 		}
-		p.Sequences = append(p.Sequences, seq)
+		plan.Sequences = append(plan.Sequences, seq)
 	}
-	return p, nil
+	return plan, nil
 }

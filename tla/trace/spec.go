@@ -48,7 +48,7 @@ type Spec struct {
 
 type invariant struct {
 	name  string
-	parts []*eval.Expr // its conjuncts
+	parts eval.Parts
 }
 
 // State has a value for each variable, or nil for one that is not shown.

@@ -56,7 +56,7 @@ func (d *dictionary) number(v Value, h uint64, word *uint32, parts []Value) uint
 }
 
 func (d *dictionary) lookup(v Value, h uint64) uint32 {
-	n, _ := d.search(h, func(w Value) bool { return w.Hash() == h && sameKind(v, w) && Equal(v, w) })
+	n, _ := d.search(h, func(w Value) bool { return w.Hash() == h && Identical(v, w) })
 	return n
 }
 

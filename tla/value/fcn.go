@@ -316,8 +316,6 @@ func sameDomain(x, y *Fcn) bool {
 	return true
 }
 
-func sameKind(a, b Value) bool { return kindRank(a) == kindRank(b) }
-
 func compareFcn(x, y *Fcn) int {
 	if x == y {
 		return 0

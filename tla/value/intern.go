@@ -63,7 +63,7 @@ func either(old, v Value) Value {
 
 func (in *Interner) known(v Value) Value {
 	for _, old := range in.m[v.Hash()] {
-		if sameKind(old, v) && Equal(old, v) {
+		if Identical(old, v) {
 			return old
 		}
 	}

@@ -87,7 +87,7 @@ func sameExcept(x, y []Value, i int) bool {
 }
 
 // Identical reports whether a and b are equal, of whatever kinds they are.
-func Identical(a, b Value) bool { return Same(a, b) || sameKind(a, b) && Equal(a, b) }
+func Identical(a, b Value) bool { return Same(a, b) || kindRank(a) == kindRank(b) && Equal(a, b) }
 
 // Hash implements Value: the hash of the value that would be made.
 func (p *Pending) Hash() uint64 {

@@ -99,8 +99,7 @@ func TestDeadlockI3ScriptsAreSilent(t *testing.T) {
 		for _, k := range conform.Scripts() {
 			t.Run(k.Name, func(t *testing.T) {
 				if k.Timed { // in a bubble hours pass
-					runs++
-					synctest.Test(t, func(t *testing.T) { watched(t, k, deadlock.Runs(1), deadlock.Patience(24*time.Hour)) })
+					synctest.Test(t, func(t *testing.T) { runs += watched(t, k, deadlock.Runs(2), deadlock.Patience(24*time.Hour)) })
 					return
 				}
 				runs += watched(t, k, deadlock.Runs(10))

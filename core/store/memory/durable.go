@@ -104,7 +104,9 @@ func (e *Engine) Crash() int {
 	if open := e.open(); open > 0 {
 		n = e.rand.IntN(open + 1)
 	}
-	n = e.crash(n)
+	if n = e.crash(n); n > 0 {
+		e.s.Emit(drawn{}, fmt.Sprintf("store crash takes %d", n))
+	}
 	e.tell("Crash")
 	return n
 }

@@ -4,6 +4,7 @@
 package bind
 
 import (
+	"strings"
 	"sync"
 
 	"github.com/millrace-dev/millrace/sim"
@@ -29,8 +30,13 @@ func New(o trace.Options) *Protocol {
 // Spec returns the specification as it is written, loaded once.
 func (p *Protocol) Spec() (*trace.Spec, error) { return p.once() }
 
-// Options returns what the specification is loaded with, for a plan that covers its graph.
-func (p *Protocol) Options() trace.Options { return p.options }
+// Sequences loads the specification for a plan that covers its graph: as the configuration X-sequences.cfg beside X.cfg says, with the
+// actions of the given prefix.
+func (p *Protocol) Sequences(prefix string) (*trace.Spec, error) {
+	o := p.options
+	o.Config, o.Prefix = strings.TrimSuffix(o.Config, ".cfg")+"-sequences.cfg", prefix
+	return trace.Load(o)
+}
 
 // Load compiles the specification; replace maps names of modules to other texts, those of a mutant.
 func (p *Protocol) Load(replace map[string]string) (*trace.Spec, error) {

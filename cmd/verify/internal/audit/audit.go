@@ -63,8 +63,7 @@ func applies(root string, m catalog.Mutant) error {
 func Records(c *catalog.Catalog, lanes []inventory.Lane, records []inventory.Record) []catalog.Fault {
 	var findings []catalog.Fault
 	last := Last(records)
-	checks := c.InLanes(lanes...)
-	for _, check := range checks {
+	for _, check := range c.InLanes(lanes...) {
 		rec, ran := last[check.ID]
 		if !ran {
 			findings = append(findings, catalog.Fault{
@@ -76,12 +75,20 @@ func Records(c *catalog.Catalog, lanes []inventory.Lane, records []inventory.Rec
 			findings = append(findings, catalog.Fault{At: check.At, Message: "check " + check.ID + " " + what})
 		}
 	}
+	return sorted(append(findings, Unregistered(c, lanes, records)...))
+}
+
+// Unregistered returns the records of checks that no owner registers in these lanes. Unlike what is missing, they are a
+// finding in a part of a run too.
+func Unregistered(c *catalog.Catalog, lanes []inventory.Lane, records []inventory.Record) []catalog.Fault {
+	var findings []catalog.Fault
+	last, known := Last(records), ids(c.InLanes(lanes...))
 	for _, id := range slices.Sorted(maps.Keys(last)) {
-		if check, ok := c.Check(id); !ok || !slices.Contains(ids(checks), check.ID) {
+		if !slices.Contains(known, id) {
 			findings = append(findings, unregistered(c, last[id]))
 		}
 	}
-	return sorted(findings)
+	return findings
 }
 
 // Shortfalls says in which ways a record is less than what its check promises.

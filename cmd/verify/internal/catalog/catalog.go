@@ -136,6 +136,19 @@ func (c *Catalog) ChecksOf(t *Test) []Check {
 	return found
 }
 
+// Unregistered returns what looks like an owner's check in a test function, and in what it calls, but is registered nowhere.
+func (c *Catalog) Unregistered(t *Test) []string {
+	var found []string
+	for text := range t.reached { //order:sorted below
+		owner, _, _ := strings.Cut(text, "/")
+		if _, registered := c.Check(text); !registered && checkID.MatchString(text) && ownerID.MatchString(owner) {
+			found = append(found, text)
+		}
+	}
+	slices.Sort(found)
+	return found
+}
+
 // Mutants returns every declared mutant in the order of owners.
 func (c *Catalog) Mutants() []Mutant {
 	var all []Mutant
