@@ -38,7 +38,7 @@ func (s *pct) begin(w *World, seed uint64) {
 }
 
 // born gives a new task its priority: above every lowered one.
-func (s *pct) born(_, t *task) { t.prio = int64(s.rng.next()>>2) + 1 }
+func (s *pct) born(_, t *task) { t.prio = s.rng.priority() }
 
 func (s *pct) pick(w *World, n int) int {
 	best, index := s.highest(w, n)
@@ -68,12 +68,9 @@ func (s *pct) lower(t *task) {
 
 func (s *pct) highest(w *World, n int) (best *task, index int) {
 	for i := range n {
-		t := w.candidate(i)
-		if t == nil {
-			t = &w.clockTask
-			if t.prio == 0 {
-				s.born(nil, t)
-			}
+		t := w.contender(i)
+		if t.prio == 0 { // the clock, which nobody started
+			s.born(nil, t)
 		}
 		if best == nil || t.prio > best.prio {
 			best, index = t, i

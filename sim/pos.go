@@ -24,12 +24,9 @@ func (s *pos) among(w *World, n int, late []bool) int {
 	}
 	best, index := int64(-1), 0
 	for i := range n {
-		t := w.candidate(i)
-		if t == nil {
-			t = &w.clockTask
-		}
+		t := w.contender(i)
 		if t.prio == 0 {
-			t.prio = int64(s.rng.next()>>2) + 1
+			t.prio = s.rng.priority()
 		}
 		if t.prio > best && (late == nil || !late[i]) {
 			best, index, s.ran = t.prio, i, t
@@ -50,6 +47,17 @@ func (s *pos) among(w *World, n int, late []bool) int {
 }
 
 func (s *pos) draw(_ *World, n uint64) uint64 { return s.rng.draw(n) }
+
+// contender is a candidate, or the clock in its place.
+func (w *World) contender(i int) *task {
+	if t := w.candidate(i); t != nil {
+		return t
+	}
+	return &w.clockTask
+}
+
+// priority draws a priority above those that were lowered.
+func (r *rng) priority() int64 { return int64(r.next()>>2) + 1 }
 
 // racing reports whether two announced operations may conflict.
 func racing(a, b *task) bool {

@@ -1,10 +1,6 @@
 package sim
 
-import (
-	"slices"
-
-	"github.com/millrace-dev/millrace/core/sched"
-)
+import "slices"
 
 // rff is greybox fuzzing of schedules (Wolff et al., ASPLOS 2024): partial-order sampling that is steered by constraints on
 // which write a read takes its value from. A schedule that shows a pair of write and read for the first time keeps its
@@ -20,23 +16,14 @@ type rff struct {
 	corpus []constraints
 	uses   []usage // of each object, in the order of discovery
 	index  map[uint64]int
-	pairs  map[pair]struct{}
+	pairs  *pairs
 
 	// One execution.
 	now   constraints
-	fresh bool // it showed a new pair
-	keys  keys
-	tasks []uint64 // names by task id
-	last  []opName // write of each object, by id
-	read  []bool   // now[i]'s read has happened
-	late  []bool   // of each candidate
+	fresh bool   // it showed a new pair
+	read  []bool // now[i]'s read has happened
+	late  []bool // of each candidate
 }
-
-// opName names an operation; 0 is what left the object in its initial state.
-type opName = uint64
-
-// pair is a read and where its value came from.
-type pair struct{ write, read opName }
 
 // constraint asks that a read takes its value from a write, or that it does not.
 type constraint struct {
@@ -59,7 +46,7 @@ const (
 	rffPlain       = 10  // one in so many schedules has no constraint
 )
 
-func newRFF() *rff { return &rff{index: map[uint64]int{}, pairs: map[pair]struct{}{}} }
+func newRFF() *rff { return &rff{index: map[uint64]int{}, pairs: newPairs()} }
 
 func (s *rff) begin(w *World, seed uint64) {
 	if s.fresh {
@@ -68,7 +55,8 @@ func (s *rff) begin(w *World, seed uint64) {
 	s.rng = rng{mix(seed, 0x5EED, 1)}
 	s.pos.begin(w, seed)
 	s.now = s.mutate()
-	s.forget()
+	s.fresh = false
+	s.pairs.forget()
 	s.read = append(s.read[:0], make([]bool, len(s.now))...)
 	w.always = true
 }
@@ -140,35 +128,17 @@ func (s *rff) pick(w *World, n int) int {
 	return i
 }
 
-// nameOf names t's announced operation.
-func (s *rff) nameOf(t *task) opName {
-	for int(t.id) >= len(s.tasks) {
-		s.tasks = append(s.tasks, 0)
-	}
-	if s.tasks[t.id] == 0 {
-		s.tasks[t.id] = hashText(7, t.name)
-	}
-	return mix(s.tasks[t.id], uint64(t.op), s.keys.of(t.h)) | 1
-}
-
-func (s *rff) lastWrite(id uint32) *opName {
-	for int(id) >= len(s.last) {
-		s.last = append(s.last, 0)
-	}
-	return &s.last[id]
-}
-
 // violates reports whether t's operation would break a constraint, or take the place of one that is still to come.
 func (s *rff) violates(t *task) bool {
 	if t == nil || t.h == nil {
 		return false
 	}
-	object := s.keys.of(t.h)
+	object := s.pairs.keys.of(t.h)
 	for i, c := range s.now {
 		if c.object != object {
 			continue
 		}
-		last, e := *s.lastWrite(t.h.ID), s.nameOf(t)
+		last, e := *s.pairs.lastWrite(t.h.ID), s.pairs.nameOf(t)
 		writes := !readsOnly(t.op)
 		switch {
 		case e == c.read && c.not == (last == c.write):
@@ -188,7 +158,8 @@ func (s *rff) step(t *task) {
 	if t.h == nil {
 		return
 	}
-	object, e, last := s.keys.of(t.h), s.nameOf(t), s.lastWrite(t.h.ID)
+	object := s.pairs.keys.of(t.h)
+	p, took, fresh := s.pairs.step(t)
 	at, known := s.index[object]
 	if !known {
 		at = len(s.uses)
@@ -196,19 +167,15 @@ func (s *rff) step(t *task) {
 		s.uses = append(s.uses, usage{object: object})
 	}
 	u := &s.uses[at]
-	if t.op != sched.OpStore {
-		p := pair{*last, e}
-		if _, seen := s.pairs[p]; !seen {
-			s.pairs[p], s.fresh = struct{}{}, true
-			u.reads = include(u.reads, e)
-		}
-		for i, c := range s.now {
-			s.read[i] = s.read[i] || c.read == e
-		}
+	if fresh {
+		s.fresh = true
+		u.reads = include(u.reads, p.read)
+	}
+	for i, c := range s.now {
+		s.read[i] = s.read[i] || took && c.read == p.read
 	}
 	if !readsOnly(t.op) {
-		u.writes = include(u.writes, e)
-		*last = e
+		u.writes = include(u.writes, p.read)
 	}
 }
 

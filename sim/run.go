@@ -203,7 +203,7 @@ func (r *sampling) work() {
 		r.result.Faults[f] += n
 	}
 	if pairs != nil {
-		for p := range pairs.pairs { //order:a set
+		for p := range pairs.seen { //order:a set
 			r.pairs[p.hash()] = struct{}{}
 		}
 	}

@@ -123,12 +123,9 @@ func (s *surw) counted(t *task) bool { return t.h != nil && s.keys.of(t.h) == s.
 func (s *surw) highest(w *World, n int) (index int, best *task) {
 	index = -1
 	for i := range n {
-		t := w.candidate(i)
-		if t == nil {
-			t = &w.clockTask
-		}
+		t := w.contender(i)
 		if t.prio == 0 {
-			t.prio = int64(s.rng.next()>>2) + 1
+			t.prio = s.rng.priority()
 		}
 		if (best == nil || t.prio > best.prio) && (s.intended == nil || t == s.intended || !s.counted(t)) {
 			index, best = i, t

@@ -53,15 +53,7 @@ func (c *Ctx) run(a *Action, before *Frame) (err error) {
 
 // act compiles an action whose rest is k.
 func (cp *compiler) act(x syntax.Expr, e env, k Act) Act {
-	cp.size++
-	cp.depth++
-	defer func() { cp.depth-- }()
-	if cp.size > maxCompileSize {
-		loadFail(e.sc.file, x.Pos(), "specification expands to more than %d expressions", maxCompileSize)
-	}
-	if cp.depth > maxCompileDepth {
-		loadFail(e.sc.file, x.Pos(), "definitions are nested deeper than %d", maxCompileDepth)
-	}
+	defer cp.enter(x, e)()
 	switch x := x.(type) {
 	case *syntax.Paren:
 		return cp.act(x.X, e, k)
@@ -366,6 +358,7 @@ func (cp *compiler) assignIn(v *symbol, x *syntax.Op, e env, k Act) Act {
 
 // actUnchanged assigns each variable of a tuple, or of a definition that stands for one, its value.
 func (cp *compiler) actUnchanged(x syntax.Expr, e env, k Act) Act {
+	defer cp.enter(x, e)()
 	if v, ok := cp.variable(x, e); ok {
 		return keepVar(v.idx, e.place(x.Pos()), k)
 	}

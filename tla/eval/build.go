@@ -226,7 +226,11 @@ func (p *Program) applyConfig(cfg *config.Config) error {
 		pos := syntax.Pos{Line: k.Line, Col: k.Col}
 		s := p.root.sc.m[k.Name]
 		if s == nil {
-			p.Warnings = append(p.Warnings, cfg.File+":"+pos.String()+": "+k.Name+" is assigned but not declared")
+			what := " is assigned but not declared"
+			if k.Value == nil {
+				what = " is to be replaced by " + k.Def + " but not defined"
+			}
+			p.Warnings = append(p.Warnings, cfg.File+":"+pos.String()+": "+k.Name+what)
 			continue
 		}
 		if k.Value != nil {

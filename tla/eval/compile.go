@@ -56,17 +56,22 @@ func bound(n *node, mark int) {
 	}
 }
 
-// compile compiles an expression. Constant expressions that read no slot are evaluated at most once.
-func (cp *compiler) compile(x syntax.Expr, e env) node {
+// enter bounds how much is compiled and how deep: a definition may name itself. The function that it returns leaves x.
+func (cp *compiler) enter(x syntax.Expr, e env) (leave func()) {
 	cp.size++
 	cp.depth++
-	defer func() { cp.depth-- }()
 	if cp.size > maxCompileSize {
 		loadFail(e.sc.file, x.Pos(), "specification expands to more than %d expressions", maxCompileSize)
 	}
 	if cp.depth > maxCompileDepth {
 		loadFail(e.sc.file, x.Pos(), "definitions are nested deeper than %d", maxCompileDepth)
 	}
+	return func() { cp.depth-- }
+}
+
+// compile compiles an expression. Constant expressions that read no slot are evaluated at most once.
+func (cp *compiler) compile(x syntax.Expr, e env) node {
+	defer cp.enter(x, e)()
 	e.top = false
 	n := cp.expr(x, e)
 	if n.lvl > 0 || n.impure || n.trivial {

@@ -167,6 +167,7 @@ func (cp *compiler) box(x *syntax.Box, e env) node {
 
 // unchanged compiles v' = v as a predicate.
 func (cp *compiler) unchanged(x syntax.Expr, e env, at *place) node {
+	defer cp.enter(x, e)()
 	if e.primed {
 		loadFail(at.file, at.pos, "UNCHANGED is primed")
 	}
