@@ -178,8 +178,8 @@ func TestRFFKeepsWhatShowsSomethingNew(t *testing.T) {
 	for seed := range uint64(5) {
 		execute(w, s, seed)
 	}
-	if len(s.corpus) != 1 || len(s.pairs) != 1 {
-		t.Errorf("%d kept, %d pairs of one addition to what was there initially", len(s.corpus), len(s.pairs))
+	if len(s.corpus) != 1 || len(s.pairs.seen) != 1 {
+		t.Errorf("%d kept, %d pairs of one addition to what was there initially", len(s.corpus), len(s.pairs.seen))
 	}
 	for range 2 * rffCorpus {
 		s.keep(numbered(1))
@@ -203,8 +203,8 @@ func TestRFFNotesPairs(t *testing.T) {
 			w.Go("task", func() { ops(&x) })
 		}, &o)
 		s := newRFF()
-		if execute(w, s, 1); len(s.pairs) != want {
-			t.Errorf("%d pairs, want %d", len(s.pairs), want)
+		if execute(w, s, 1); len(s.pairs.seen) != want {
+			t.Errorf("%d pairs, want %d", len(s.pairs.seen), want)
 		}
 		w.drain()
 	}

@@ -58,14 +58,13 @@ func bound(n *node, mark int) {
 
 // enter bounds how much is compiled and how deep: a definition may name itself. The function that it returns leaves x.
 func (cp *compiler) enter(x syntax.Expr, e env) (leave func()) {
-	cp.size++
-	cp.depth++
-	if cp.size > maxCompileSize {
+	if cp.size++; cp.size > maxCompileSize {
 		loadFail(e.sc.file, x.Pos(), "specification expands to more than %d expressions", maxCompileSize)
 	}
-	if cp.depth > maxCompileDepth {
+	if cp.depth >= maxCompileDepth {
 		loadFail(e.sc.file, x.Pos(), "definitions are nested deeper than %d", maxCompileDepth)
 	}
+	cp.depth++
 	return func() { cp.depth-- }
 }
 
