@@ -83,8 +83,7 @@ func (o *options) fromEnvironment() error {
 	for _, field := range strings.Fields(os.Getenv("MILLRACE_SIM")) {
 		key, value, _ := strings.Cut(field, "=")
 		if key == "strategy" {
-			_, search := searchNamed(value)
-			if _, err := strategyNamed(value, measured{}); err != nil && !search {
+			if err := CheckStrategy(value); err != nil {
 				return fmt.Errorf("MILLRACE_SIM: %w", err)
 			}
 			o.strategies = []string{value}

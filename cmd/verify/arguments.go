@@ -1,9 +1,13 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/millrace-dev/millrace/sim"
 )
 
 // arguments are those of one command: words, key=value bounds and --flags.
@@ -53,7 +57,37 @@ func (a arguments) word() string {
 	return a.words[0]
 }
 
-// count returns a bound that must be a number of at least 1; fallback when it is not set.
+// strategy refuses a strategy= that names none.
+func (a arguments) strategy() error {
+	name, ok := a.values["strategy"]
+	if !ok {
+		return nil
+	}
+	if err := sim.CheckStrategy(name); err != nil {
+		return usagef("strategy=%s: %v", name, err)
+	}
+	return nil
+}
+
+// simulates refuses the bounds of a simulated run that cannot be.
+func (a arguments) simulates() error {
+	_, err := a.seed(0)
+	errs := []error{err, a.strategy()}
+	for _, key := range []string{"seeds", "cores"} {
+		_, err := a.count(key, 1)
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// nothing is the error of a selection that has nothing in it: the caller's when there was a filter, else the tree's.
+func nothing(what, filter string) error {
+	if filter == "" {
+		return fmt.Errorf("%s: %w", what, errNothing)
+	}
+	return fmt.Errorf("%w: %s: %w: filter %q", errUsage, what, errNothing, filter)
+}
+
 // seed returns the value of seed=, or fallback when it is not given.
 func (a arguments) seed(fallback uint64) (uint64, error) {
 	text, ok := a.values["seed"]
@@ -67,6 +101,7 @@ func (a arguments) seed(fallback uint64) (uint64, error) {
 	return n, nil
 }
 
+// count returns a bound that must be a number of at least 1; fallback when it is not set.
 func (a arguments) count(key string, fallback int) (int, error) {
 	text, ok := a.values[key]
 	if !ok {

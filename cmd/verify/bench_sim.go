@@ -41,6 +41,9 @@ func benchSim(ctx context.Context, args []string) error {
 	if a.word() != "" && !slices.Contains(simSections, a.word()) {
 		return usagef("unknown table %q; known are %q", a.word(), simSections)
 	}
+	if err := a.strategy(); err != nil {
+		return err
+	}
 	bounds := map[string]int{"rounds": simRounds, "trials": simTrials, "limit": simLimit, "sct-trials": sctTrials, "schedules": sctLimit}
 	for key, fallback := range bounds {
 		if bounds[key], err = a.count(key, fallback); err != nil {

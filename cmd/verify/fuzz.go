@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -75,7 +74,7 @@ func (s site) fuzzTargets(ctx context.Context, filter string, length time.Durati
 		}
 	}
 	if len(targets) == 0 {
-		return nil, fmt.Errorf("fuzz %w: filter %q", errNothing, filter)
+		return nil, nothing("fuzz", filter)
 	}
 	p := s.NewProgress("fuzz", len(targets))
 	defer p.Close()

@@ -175,13 +175,13 @@ func (l lane) recordFile(part bool) string {
 
 // runLane runs the selected tests of the lane, package by package: checks use all cores themselves.
 func (s site) runLane(ctx context.Context, l lane, filter string, env []string) (laneRun, error) {
-	if err := s.providePostgres(ctx); err != nil {
-		return laneRun{}, err
-	}
 	all, selected := s.selectTests(l, filter)
 	run := laneRun{Lane: l.name, Filter: filter, Discovered: len(all), Selected: len(selected)}
 	if len(selected) == 0 {
-		return run, fmt.Errorf("lane %s %w: %d tests discovered, filter %q", l.name, errNothing, len(all), filter)
+		return run, nothing(fmt.Sprintf("lane %s of %d tests", l.name, len(all)), filter)
+	}
+	if err := s.providePostgres(ctx); err != nil {
+		return run, err
 	}
 	records, err := s.freshRecords(l.recordFile(filter != ""))
 	if err != nil {

@@ -95,7 +95,7 @@ func (s site) selectMutants(words []string) ([]catalog.Mutant, error) {
 			}
 		}
 		if !found {
-			return nil, fmt.Errorf("qualify %w: no owner and no mutant is called %q", errNothing, word)
+			return nil, nothing("no owner and no mutant has the name", word)
 		}
 	}
 	return selected, nil

@@ -43,7 +43,7 @@ func race(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := a.count("seeds", 1); err != nil {
+	if err := a.simulates(); err != nil {
 		return err
 	}
 	s, err := open()
@@ -151,7 +151,7 @@ func (s site) detectChecks(ctx context.Context, filter string, bounds []string) 
 	}
 	s.Table([]string{"check", "executions", "result"}, table)
 	if len(run.records) == 0 {
-		return fmt.Errorf("race %s: %w", filter, errNothing)
+		return nothing("race", filter)
 	}
 	if found > 0 {
 		return fmt.Errorf("race: %d of %d checks: %w", found, len(run.records), errFound)

@@ -41,14 +41,14 @@ func readSchedule(path string) (schedule, error) {
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return schedule{}, fmt.Errorf("read schedule: %w", err)
+		return schedule{}, fmt.Errorf("%w: read schedule: %w", errUsage, err)
 	}
 	rec := schedule{file: file}
 	if err := json.Unmarshal(text, &rec); err != nil {
-		return schedule{}, fmt.Errorf("read schedule %s: %w: %w", path, errSchedule, err)
+		return schedule{}, fmt.Errorf("%w: read schedule %s: %w: %w", errUsage, path, errSchedule, err)
 	}
 	if rec.Check == "" || rec.Test == "" || rec.Package == "" || len(rec.Choices) == 0 {
-		return schedule{}, fmt.Errorf("read schedule %s: %w: check, test, package or choices are missing", path, errSchedule)
+		return schedule{}, fmt.Errorf("%w: read schedule %s: %w: check, test, package or choices are missing", errUsage, path, errSchedule)
 	}
 	return rec, nil
 }

@@ -59,10 +59,8 @@ func simUnder(ctx context.Context, args []string) error {
 	if !a.flags["--tso"] {
 		return usagef("sim needs a memory model, and -tso is the only one; test-sim runs the checks as Go runs them")
 	}
-	for _, key := range []string{"seeds", "cores"} {
-		if _, err := a.count(key, 1); err != nil {
-			return err
-		}
+	if err := a.simulates(); err != nil {
+		return err
 	}
 	s, err := open()
 	if err != nil {

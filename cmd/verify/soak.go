@@ -95,7 +95,7 @@ func (s site) soakTests(filter string) (dirs []string, tests map[string][]string
 func (s site) soak(ctx context.Context, run *soakRun, seeds int, filter string) error {
 	dirs, tests := s.soakTests(filter)
 	if len(dirs) == 0 {
-		return fmt.Errorf("soak %s: %w", filter, errNothing)
+		return nothing("soak", filter)
 	}
 	path, err := s.Path("soak.jsonl")
 	if err != nil {

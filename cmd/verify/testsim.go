@@ -28,10 +28,8 @@ func testSim(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	for _, key := range []string{"seeds", "cores"} {
-		if _, err := a.count(key, 1); err != nil {
-			return err
-		}
+	if err := a.simulates(); err != nil {
+		return err
 	}
 	s, err := open()
 	if err != nil {

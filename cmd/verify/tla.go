@@ -66,7 +66,7 @@ func (r *specRun) err() error {
 func (r *specRun) all(ctx context.Context) error {
 	jobs, faults := r.jobs()
 	if len(jobs) == 0 {
-		return errors.Join(faults, fmt.Errorf("tla %w: no model of protocol %q", errNothing, r.protocol))
+		return errors.Join(faults, nothing("models of a protocol", r.protocol))
 	}
 	started := time.Now()
 	p := r.NewProgress("tla", len(jobs))
