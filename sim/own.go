@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/millrace-dev/millrace/core/sched"
 )
@@ -49,8 +50,9 @@ func (w *World) claim(id string, owner any, visible bool) {
 		return // it reads what may be guarded
 	}
 	v := walker{w: w, visible: visible, seen: map[uintptr]bool{}}
-	v.walk(reflect.ValueOf(owner), id, 0)
+	v.walk(reflect.ValueOf(owner), id)
 	if len(v.faults) > 0 {
+		slices.Sort(v.faults) // maps have no order
 		w.fail("assertion", id+".hooks", "primitives made without a scheduler, or with another one: "+strings.Join(v.faults, ", "))
 		w.yieldTo(w.current, nil)
 	}
@@ -74,21 +76,27 @@ type owned struct {
 }
 
 const (
-	walkDepth = 6
-	walkItems = 64
-	schedPath = "github.com/millrace-dev/millrace/core/sched"
+	walkLimit  = 1 << 12 // structures of one owner
+	walkItems  = 64      // items of one slice, array or map: they are made alike
+	modulePath = "github.com/millrace-dev/millrace/"
+	schedPath  = modulePath + "core/sched"
+	simPath    = modulePath + "sim"
 )
 
-// walker finds the primitives inside of an owner.
+var schedulerType = reflect.TypeFor[sched.Scheduler]()
+
+// walker finds the primitives inside of an owner: through pointers, slices, arrays, structs, maps, interfaces that hold a
+// type of this module, and what cells, pointers and publications hold now. What is inside of a channel is not reached.
 type walker struct {
 	w       *World
 	visible bool
 	seen    map[uintptr]bool
+	structs int
 	faults  []string
 }
 
-func (k *walker) walk(v reflect.Value, path string, depth int) {
-	if depth > walkDepth || !v.IsValid() {
+func (k *walker) walk(v reflect.Value, path string) {
+	if !v.IsValid() || !mayHold(v.Type()) {
 		return
 	}
 	switch v.Kind() {
@@ -97,21 +105,49 @@ func (k *walker) walk(v reflect.Value, path string, depth int) {
 			return
 		}
 		k.seen[v.Pointer()] = true
-		k.walk(v.Elem(), path, depth+1)
+		k.walk(v.Elem(), path)
 	case reflect.Slice, reflect.Array:
 		for i := range min(v.Len(), walkItems) {
-			k.walk(v.Index(i), fmt.Sprintf("%s[%d]", path, i), depth+1)
+			k.walk(v.Index(i), fmt.Sprintf("%s[%d]", path, i))
+		}
+	case reflect.Map:
+		keys := v.MapKeys()
+		for _, key := range keys[:min(len(keys), walkItems)] {
+			k.inside(v.MapIndex(key), fmt.Sprintf("%s[%v]", path, key))
+		}
+	case reflect.Interface:
+		if t := v.Elem(); t.IsValid() && ours(t.Type()) {
+			k.inside(t, path)
 		}
 	case reflect.Struct:
-		k.structure(v, path, depth)
+		k.structure(v, path)
 	}
 }
 
-func (k *walker) structure(v reflect.Value, path string, depth int) {
+// inside walks what an owner reaches through a map, an interface or a cell. Those objects keep their own owner: a store
+// behind an interface has invariants of its own.
+func (k *walker) inside(v reflect.Value, path string) {
+	visible := k.visible
+	k.visible = false
+	k.walk(v, path)
+	k.visible = visible
+}
+
+func (k *walker) structure(v reflect.Value, path string) {
+	if k.structs++; k.structs > walkLimit {
+		if k.structs == walkLimit+1 {
+			k.faults = append(k.faults, fmt.Sprintf("%s (more than %d structures: not walked to the end)", path, walkLimit))
+		}
+		return
+	}
 	t := v.Type()
 	if t.PkgPath() != schedPath {
+		none := v.IsZero() // a place for what is not there yet needs no scheduler
 		for i := range v.NumField() {
-			k.walk(v.Field(i), path+"."+t.Field(i).Name, depth+1)
+			if none && t.Field(i).Type == schedulerType {
+				continue
+			}
+			k.walk(v.Field(i), path+"."+t.Field(i).Name)
 		}
 		return
 	}
@@ -124,11 +160,65 @@ func (k *walker) structure(v reflect.Value, path string, depth int) {
 	h, ok := t.FieldByName("h")
 	if !ok {
 		for i := range v.NumField() {
-			k.walk(v.Field(i), path, depth+1)
+			k.walk(v.Field(i), path)
 		}
+		k.pointee(v, path)
 		return
 	}
 	k.hook(v.FieldByIndex(h.Index), path, t.Name())
+	if strings.HasPrefix(t.Name(), "Cell[") {
+		k.inside(v.FieldByName("v"), path)
+	}
+}
+
+// pointee walks what a Pointer points to: the type stands in its first field.
+func (k *walker) pointee(v reflect.Value, path string) {
+	if t := v.Type(); strings.HasPrefix(t.Name(), "Pointer[") {
+		if p := v.FieldByName("c").FieldByName("v").UnsafePointer(); p != nil {
+			k.inside(reflect.NewAt(t.Field(0).Type.Elem().Elem(), p), path)
+		}
+	}
+}
+
+// ours reports whether a type behind an interface is of this module. Others are shared with what runs beside this world.
+func ours(t reflect.Type) bool {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return strings.HasPrefix(t.PkgPath(), modulePath) && t.PkgPath() != simPath
+}
+
+// holders remembers for each type what mayHold found.
+var holders sync.Map
+
+// mayHold reports whether a value of a type can reach a primitive. A type that contains itself may.
+func mayHold(t reflect.Type) bool {
+	if known, ok := holders.Load(t); ok {
+		return known.(bool)
+	}
+	holders.Store(t, true)
+	holds := holder(t)
+	holders.Store(t, holds)
+	return holds
+}
+
+func holder(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Interface:
+		return true
+	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
+		return mayHold(t.Elem())
+	case reflect.Struct:
+		if t.PkgPath() == schedPath {
+			return true
+		}
+		for i := range t.NumField() {
+			if mayHold(t.Field(i).Type) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (k *walker) hook(h reflect.Value, path, kind string) {

@@ -39,6 +39,21 @@ type hookless struct {
 	deep []*sched.Uint64
 }
 
+// holder and holding reach primitives in every way that a walk follows.
+type holder struct {
+	n    sched.Int64
+	next *holder
+}
+
+type holding struct {
+	any       any //nolint:unused // found by reflection, as the others
+	byName    map[string]*sched.Int64
+	cell      sched.Cell[*holder]
+	pointer   sched.Pointer[holder]
+	published sched.Publication[holder]
+	next      *holder
+}
+
 var errPlanted = errors.New("planted error")
 
 // verdictCases has one program per way in which an execution can fail.
@@ -125,9 +140,34 @@ var verdictCases = []struct {
 		w.Finally(func() { w.Require(x.Load() == 0, "end", "x is %d", x.Load()) })
 		w.Go("add", func() { x.Add(1) })
 	}, nil},
-	{"hookless primitives", "assertion T2.hooks", []string{"T2.m, T2.deep[1]"}, func(w *sim.World) {
+	{"hookless primitives", "assertion T2.hooks", []string{"T2.deep[1], T2.m"}, func(w *sim.World) {
 		x := sched.NewUint64(w.Scheduler(), "x", 0)
 		w.Scheduler().Own("T2", &hookless{deep: []*sched.Uint64{&x, {}}}, nil)
+	}, nil},
+	{"hookless primitives behind what an owner holds", "assertion T2.hooks", []string{
+		"T2.any, T2.byName[a], T2.cell.n, T2.next.next.next.next.next.n, T2.pointer.n, T2.published.n",
+	}, func(w *sim.World) {
+		s := w.Scheduler()
+		well := func() *holder { return &holder{n: sched.NewInt64(s, "n", 0)} }
+		deepest := well()
+		o := &holding{
+			any: &sched.Mutex{}, byName: map[string]*sched.Int64{"a": {}}, cell: sched.NewCell(s, "cell", &holder{}),
+			pointer: sched.NewPointer(s, "pointer", &holder{}), published: sched.NewPublication(s, "published", &holder{}), next: deepest,
+		}
+		for range 3 {
+			deepest.next = well()
+			deepest = deepest.next
+		}
+		deepest.next = &holder{}
+		s.Own("T2", o, nil)
+	}, nil},
+	{"an owner too large to walk", "assertion T2.hooks", []string{"more than 4096 structures"}, func(w *sim.World) {
+		s := w.Scheduler()
+		var first *holder
+		for range 1<<12 + 1 {
+			first = &holder{n: sched.NewInt64(s, "n", 0), next: first}
+		}
+		s.Own("T2", first, nil)
 	}, nil},
 	{"owner that does not register", "assertion own", []string{"did not register"}, func(w *sim.World) { w.Own(&hookless{}) }, nil},
 	{"goexit", "panic quitter", []string{"runtime.Goexit"}, func(w *sim.World) {

@@ -140,6 +140,7 @@ func (t *Table[R, W]) create(key string) *Lane[R, W] {
 		queue:   relay.NewQueue[W](t.s, "branch queue", t.opts.Queue),
 		runtime: sched.NewCell(t.s, "branch runtime", runtime[R]{}),
 	}
+	t.s.Own("E1", l, nil) // the table's invariant judges it
 	(*t.lanes.Edit())[key] = l
 	return l
 }
