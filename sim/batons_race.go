@@ -22,8 +22,9 @@ import (
 // Two things make the detector see more order than there is: a timer's function runs on the goroutine of whoever let it
 // fire, and the end of the check is ordered after the task that began it.
 //
-// Invariants are not evaluated: they read, from any task, what others guard, and the detector reports one race of an access and no
-// second, so that leaving out those reports would hide others.
+// Neither invariants nor the specifications that listen to events are evaluated: from any task they read what others guard, or write what they
+// keep themselves. The detector can be told to overlook synchronization, but no access; it reports one race of an access and no second, and an
+// access that raced is not remembered. So to leave out the reports about them would hide others. The same seeds without the detector evaluate them.
 var batons = os.Getenv("MILLRACE_RACE") == "batons"
 
 // baton wakes the goroutine that is parked in a slot.

@@ -382,9 +382,7 @@ func (s *dpor) advance(w *World) bool {
 	if last != nil {
 		last.total = w.failed && w.verdict.kind != "deadlock" && w.verdict.kind != "leak"
 	}
-	if !w.pruned {
-		s.races(w)
-	}
+	s.races(w)
 	for len(s.path) > 0 {
 		n := len(s.path) - 1
 		if s.next(s.path[n]) {

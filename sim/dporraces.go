@@ -37,7 +37,12 @@ type race struct {
 func (s *dpor) races(w *World) {
 	s.found = s.found[:0]
 	for i := s.fresh; i < len(s.path); i++ {
-		s.order(i)
+		if m := s.path[i]; m.idle || m.chosen >= 0 {
+			s.order(i) // also of an execution that was cut short: others go on from its turns
+		}
+	}
+	if w.pruned {
+		return
 	}
 	s.unfinished(w)
 	for i := s.fresh; i < len(s.path); i++ {

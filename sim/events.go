@@ -15,9 +15,10 @@ import (
 const traceShare = 10
 
 // traced reports whether the events of the execution with this seed are checked. Searches and replays have the seed 0.
-// With delayed stores none is: an event is reported with its step, when memory does not show the step's store yet.
+// With delayed stores none is: an event is reported with its step, when memory does not show the step's store yet. With
+// batons neither, for the reason that invariants are not.
 func (o *options) traced(seed uint64) bool {
-	if o.tso {
+	if o.tso || batons {
 		return false
 	}
 	return o.everyTrace || o.traces > 0 && seed != 0 && seed%o.traces == 0

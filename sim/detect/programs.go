@@ -84,6 +84,23 @@ var all = []program{
 		}
 		both(w, increment, increment)
 	}},
+	{"events that a listener counts", func(w *sim.World) {
+		s := w.Scheduler()
+		x, events := sched.NewInt64(s, "x", 0), 0
+		if w.Traced() {
+			w.OnEvent(func(any, string, []any) error {
+				events++
+				return nil
+			})
+		}
+		add := func() {
+			for range 3 {
+				x.Add(1)
+				s.Emit(&x, "Add")
+			}
+		}
+		both(w, add, add)
+	}},
 	{"mutex", func(w *sim.World) {
 		m, n := sched.NewMutex(w.Scheduler(), "m"), 0
 		increment := func() {
