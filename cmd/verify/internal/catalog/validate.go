@@ -129,9 +129,13 @@ func (c *Catalog) validateMutantFiles() {
 func (c *Catalog) resolve() {
 	for i := range c.Checks {
 		check := &c.Checks[i]
-		candidates := c.naming(*check, func(t *Test) map[string]bool { return t.direct })
+		lane := check.Lane
+		if check.Planted() {
+			lane = inventory.LaneSim
+		}
+		candidates := c.naming(check.ID, lane)
 		if len(candidates) == 0 {
-			candidates = c.naming(*check, func(t *Test) map[string]bool { return t.reached })
+			candidates = c.naming(check.ID, check.Lane) // a planted program's test may be of no lane
 		}
 		if len(candidates) == 0 {
 			continue // the audit reports a missing check
@@ -144,14 +148,20 @@ func (c *Catalog) resolve() {
 	}
 }
 
-func (c *Catalog) naming(check Check, literals func(*Test) map[string]bool) []*Test {
-	var found []*Test
-	for _, t := range c.Tests {
-		if t.Lane == check.Lane || check.Planted() && t.Lane == inventory.LaneSim {
-			if literals(t)[check.ID] {
+// naming returns the tests of a lane whose bodies name a check, or else those that reach its name.
+func (c *Catalog) naming(id string, lane inventory.Lane) []*Test {
+	for _, literals := range []func(*Test) map[string]bool{
+		func(t *Test) map[string]bool { return t.direct }, func(t *Test) map[string]bool { return t.reached },
+	} {
+		var found []*Test
+		for _, t := range c.Tests {
+			if t.Lane == lane && literals(t)[id] {
 				found = append(found, t)
 			}
 		}
+		if len(found) > 0 {
+			return found
+		}
 	}
-	return found
+	return nil
 }
