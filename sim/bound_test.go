@@ -46,7 +46,26 @@ func TestTheStepBoundIsExact(t *testing.T) {
 			if err != nil || r.Failure == nil || r.Failure.Kind != "steps" || r.Failure.Execution != 0 || r.Failure.Step != steps {
 				t.Errorf("%s, %s: %+v with a bound one below %d steps, %v", name, strategy, r.Failure, steps, err)
 			}
+			r, err = Explore("steps", strategy, body, Runs(20), Steps(steps/2))
+			if err != nil || r.Failure == nil || r.Failure.Step != steps/2+1 {
+				t.Errorf("%s, %s: %+v with a bound of half of %d steps, %v", name, strategy, r.Failure, steps, err)
+			}
 		}
+	}
+}
+
+// Time stands still when nobody is left who waits for it.
+func TestATimerThatNobodyWaitsForDoesNotFire(t *testing.T) {
+	r, err := Explore("timer", "random", func(w *World) {
+		s := w.Scheduler()
+		start := s.Now()
+		timer := sched.NewTimer(s, "t", time.Hour)
+		w.Finally(func() {
+			w.Require(s.Now().Equal(start) && timer.Stop(), "armed", "it fired, at %s", s.Now().Sub(start))
+		})
+	}, Runs(3))
+	if err != nil || r.Failure != nil {
+		t.Errorf("%+v, %v", r.Failure, err)
 	}
 }
 

@@ -167,6 +167,9 @@ var waiterEdges = []edge{
 	{name: "one → drop → permit", before: by("X", register), give: one, between: by("X", drop), take: waitNote},
 	{name: "drop → wait", before: append(by("A", register), by("X", one)...), give: drop, take: waitNote},
 	{name: "one for another, one", none: true, before: by("X", waitNote), give: one, between: by("Y", one), take: waitNote, waits: true},
+	{name: "drop → wait that waits", before: append(by("A", register), by("X", one)...), give: drop, take: waitNote, waits: true},
+	{name: "drop that held nothing, permit", none: true, before: by("A", register), give: drop, between: by("Y", one), take: waitNote},
+	{name: "one for another, register", none: true, before: by("X", waitNote), give: one, take: register},
 	{name: "drop that held nothing", none: true, before: by("A", register), give: drop, between: by("Y", one), take: waitNote, waits: true},
 
 	{name: "signal → wait", give: signal, take: condWait, waits: true},

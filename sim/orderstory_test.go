@@ -57,7 +57,7 @@ var stories = []struct {
 	{"end → finally", "", false, history{{body, finally}, {"A", write}, {"B", store(0)}}},
 	{"end → end of the root scope", "O", false, history{{"X", begins("O", root)}, {"O", rootEnds}, {"A", write}, {"B", store(0)}, {"O", write}}},
 	{"crash → finally", "N", false, history{
-		{"X", beginOnNode("N")}, {body, finally}, {"N", write}, {"N", store(0)}, {"X", crash}, {"X", store(1)},
+		{"X", beginOnNode("N")}, {body, finally}, {"N", write}, {"N", recv(1)}, {"X", crash}, {"X", store(1)},
 	}},
 
 	{"waiting on a condition frees its mutex", "", false, history{
@@ -68,6 +68,15 @@ var stories = []struct {
 	}},
 	{"one signal, another's wait", "", true, history{
 		{"A", lock}, {"A", waits}, {"B", write}, {"C", signal}, {"A", write}, {"A", unlock},
+	}},
+
+	{"a release of too few, an acquire that ends", "", true, history{
+		{"X", acquire(2)}, {"A", write}, {"A", units(1)}, {"B", within(func(e *orderWorld) error { return e.sem.Acquire(e.scope, 2) })},
+		{"Y", cancel}, {"B", write},
+	}},
+	{"an acquire that ends lets another go on, then writes", "", true, history{
+		{"X", acquire(1)}, {"A", within(func(e *orderWorld) error { return e.sem.Acquire(e.scope, 2) })}, {"B", acquire(1)},
+		{"Y", cancel}, {"A", write}, {"B", write},
 	}},
 
 	{"the read of somebody else", "", true, history{{"A", read}, {"B", read}, {"A", store(0)}, {"C", load(0)}, {"C", write}}},

@@ -52,6 +52,9 @@ func pairFamilies() map[string]pairFamily {
 		"external": {ops: externalOps},
 		"cell":     {ops: cellOps, opts: []Option{WithoutRaces()}},
 		"watched":  {ops: watchedOps, setup: watchBoth},
+		"owned":    {ops: watchedOps[:3], setup: ownBoth},
+		"left arm": {ops: leftOps},
+		"jump":     {ops: operatorOps[2:5], others: stampOps, setup: makeNode, timed: true, opts: []Option{EarlyTimeouts()}},
 	}
 	for name, ops := range genFamilies {
 		all[name] = pairFamily{ops: ops, timed: name == "time"}
@@ -67,8 +70,9 @@ func pairFamilies() map[string]pairFamily {
 // pairMost is how many executions a search needs for all programs of two operations of a family. More are needed when something conflicts that
 // did not: then say why. Fewer are progress, as every outcome is seen: then lower it.
 var pairMost = map[string]int{
-	"atomic": 40, "buffered": 33, "cell": 14, "cond": 23, "early": 131, "external": 11, "fault": 49, "group": 46, "mutex": 37, "node": 72, "notify": 62,
-	"rendezvous": 39, "rwmutex": 28, "scope": 38, "select": 48, "semaphore": 65, "time": 88, "timer": 45, "values": 53, "watched": 34,
+	"atomic": 40, "buffered": 33, "cell": 14, "cond": 23, "early": 169, "external": 11, "fault": 49, "group": 46, "mutex": 37, "node": 72, "notify": 62,
+	"rendezvous": 39, "rwmutex": 28, "scope": 38, "select": 48, "semaphore": 65, "time": 88, "timer": 58, "values": 53, "watched": 47,
+	"owned": 10, "left arm": 18, "jump": 17,
 }
 
 var timerOps = []genOp{
@@ -82,6 +86,7 @@ var timerOps = []genOp{
 	{"fire", func(e *genWorld, _ int) string { return show(e.w.Fire("timer")) }},
 	{"cancel", func(e *genWorld, _ int) string { e.scope.Cancel(nil); return "" }},
 	{"sleep 2", func(e *genWorld, _ int) string { return show(e.s.Sleep(nil, "two", 2*time.Second)) }},
+	{"now", func(e *genWorld, _ int) string { e.s.Yield(); return e.s.Now().Sub(epoch).String() }},
 }
 
 func makeTimer(e *genWorld) { e.timer = sched.NewTimer(e.s, "timer", 4*time.Second) }
@@ -148,6 +153,37 @@ var watchedOps = []genOp{
 		e.m.Unlock()
 		return ""
 	}},
+	{"edit alone", func(e *genWorld, _ int) string { e.s.Yield(); *e.cell.Edit() += 10; return "" }},
+}
+
+// ownBoth is the same as an owner's, which reads what belongs to it.
+func ownBoth(e *genWorld) {
+	last := ""
+	e.s.Own("T9", &struct{ x, y *sched.Uint64 }{&e.x, &e.y}, func() error {
+		if now := fmt.Sprint(e.x.Peek(), e.y.Peek()); now != last {
+			last = now
+			e.states += now + ";"
+		}
+		return nil
+	})
+}
+
+// leftOps make a task that waits on two channels leave one of them, on which others try to meet it.
+var leftOps = []genOp{
+	{"recv c0|recv c1", func(e *genWorld, _ int) string { return show(sched.Select2(e.c0.OnReceive(), e.c1.OnReceive())) }},
+	{"send d0|recv c1", func(e *genWorld, self int) string { return show(sched.Select2(e.d0.OnSend(self), e.c1.OnReceive())) }},
+	{"c0.trysend", func(e *genWorld, self int) string { return show(e.c0.TrySend(self)) }},
+	{"d0.tryrecv", func(e *genWorld, _ int) string { return fmt.Sprint(e.d0.TryReceive()) }},
+	{"c1.send", func(e *genWorld, self int) string { e.c1.Send(self); return "" }},
+}
+
+// stampOps read a time that a timer of the node noted when it fired.
+var stampOps = []genOp{
+	{"stamp", func(e *genWorld, _ int) string {
+		t := sched.NewTimer(e.s, "t", time.Second)
+		return sched.Select2(t.Fired(), e.scope.Done()).A.Sub(epoch).String()
+	}},
+	{"x.add", func(e *genWorld, _ int) string { return show(e.x.Add(1)) }},
 }
 
 // watchBoth is an invariant that reads several objects: the states in between are part of the outcome.
