@@ -198,25 +198,59 @@ func (s Schedule) Next(now time.Time) (Schedule, bool, error) {
 	if s.Interval == "" || s.Remaining == 1 {
 		return Schedule{}, false, nil
 	}
+	due, _, err := s.following(now)
+	if err != nil {
+		return Schedule{}, false, err
+	}
+	s.Due = due
+	if s.Remaining != Unlimited {
+		s.Remaining--
+	}
+	return s, true, nil
+}
+
+// Behind returns what is left of a schedule that has fired nothing yet when its moments up to t are somebody else's, and false when that is
+// nothing. Errors are those of Next.
+func (s Schedule) Behind(t time.Time) (Schedule, bool, error) {
+	if t.Before(s.Due) {
+		return s, true, nil
+	}
+	if s.Interval == "" || s.Remaining == 1 {
+		return Schedule{}, false, nil
+	}
+	due, n, err := s.following(t)
+	if err != nil {
+		return Schedule{}, false, err
+	}
+	if s.Due.After(s.Start) {
+		n-- // the first moment was one interval after the start
+	}
+	if s.Remaining != Unlimited && int64(s.Remaining) <= n {
+		return Schedule{}, false, nil
+	}
+	if s.Due = due; s.Remaining != Unlimited {
+		s.Remaining -= int(n)
+	}
+	return s, true, nil
+}
+
+// following returns the first moment after both now and Due, and how many intervals after Start it lies.
+func (s Schedule) following(now time.Time) (due time.Time, n int64, err error) {
 	interval, err := feel.ParseDuration(s.Interval)
 	if err != nil {
-		return Schedule{}, false, fmt.Errorf("%w: next firing: %w", ErrTimer, err)
+		return due, 0, fmt.Errorf("%w: next firing: %w", ErrTimer, err)
 	}
-	passed := max(intervals(interval, s.Start, now), intervals(interval, s.Start, s.Due))
+	passed := max(intervals(interval, s.Start, now), intervals(interval, s.Start, s.Due), 1)
 	for n := passed; n <= passed+maxEstimate; n++ {
-		due, err := after(s.Start, interval, max(n, 1))
+		due, err := after(s.Start, interval, n)
 		if err != nil {
-			return Schedule{}, false, fmt.Errorf("%w: next firing: %w", ErrTimer, err)
+			return due, 0, fmt.Errorf("%w: next firing: %w", ErrTimer, err)
 		}
 		if due.After(now) && due.After(s.Due) {
-			s.Due = due
-			if s.Remaining != Unlimited {
-				s.Remaining--
-			}
-			return s, true, nil
+			return due, n, nil
 		}
 	}
-	return Schedule{}, false, fmt.Errorf("%w: next firing: no moment after %v", ErrTimer, now)
+	return due, 0, fmt.Errorf("%w: next firing: no moment after %v", ErrTimer, now)
 }
 
 // maxEstimate is more than intervals can be short by.

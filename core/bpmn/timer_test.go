@@ -113,6 +113,45 @@ func TestCycle(t *testing.T) {
 }
 
 // Months are counted from the start, so a short month does not shorten the ones after it.
+// What somebody else has fired is left out, and counted.
+func TestBehind(t *testing.T) {
+	now := time.Date(2026, 1, 1, 0, 30, 0, 0, time.UTC)
+	at := func(hour, minute int) time.Time { return time.Date(2026, 1, 1, hour, minute, 0, 0, time.UTC) }
+	for _, c := range []struct {
+		kind      TimerKind
+		text      string
+		fired     time.Time
+		due       time.Time // zero: nothing is left
+		remaining int
+	}{
+		{TimerDate, "2026-01-01T02:00:00Z", at(1, 59), at(2, 0), 1},
+		{TimerDate, "2026-01-01T02:00:00Z", at(2, 0), time.Time{}, 0},
+		{TimerDate, "2026-01-01T02:00:00Z", at(3, 0), time.Time{}, 0},
+		{TimerCycle, "R3/2026-01-01T00:00:00Z/PT1H", at(0, 0).Add(-time.Second), at(0, 0), 3},
+		{TimerCycle, "R3/2026-01-01T00:00:00Z/PT1H", at(0, 0), at(1, 0), 2},
+		{TimerCycle, "R3/2026-01-01T00:00:00Z/PT1H", at(1, 30), at(2, 0), 1},
+		{TimerCycle, "R3/2026-01-01T00:00:00Z/PT1H", at(2, 0), time.Time{}, 0},
+		{TimerCycle, "R1/2026-01-01T00:00:00Z/PT1H", at(0, 0), time.Time{}, 0},
+		{TimerCycle, "R/2026-01-01T00:00:00Z/PT1H", at(9, 0), at(10, 0), Unlimited},
+		{TimerCycle, "R3/PT1H", at(0, 20), at(1, 30), 3},
+		{TimerCycle, "R3/PT1H", at(1, 30), at(2, 30), 2},
+		{TimerCycle, "R3/PT1H", at(3, 30), time.Time{}, 0},
+	} {
+		s, err := (&Timer{Kind: c.kind}).Schedule(feel.String(c.text), now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rest, left, err := s.Behind(c.fired)
+		if err != nil || left == c.due.IsZero() || !rest.Due.Equal(c.due) || rest.Remaining != c.remaining {
+			t.Errorf("%s behind %v: %+v %t %v", c.text, c.fired, rest, left, err)
+		}
+	}
+	broken := Schedule{Start: now, Due: now, Remaining: Unlimited, Interval: "P1"}
+	if _, _, err := broken.Behind(now); !errors.Is(err, ErrTimer) {
+		t.Errorf("behind a broken interval: %v", err)
+	}
+}
+
 func TestMonthlyCycle(t *testing.T) {
 	schedule, err := (&Timer{Kind: TimerCycle}).Schedule(feel.String("R/2024-01-31T00:00:00Z/P1M"), time.Unix(0, 0))
 	if err != nil {

@@ -25,6 +25,7 @@ type transaction struct {
 	spawn            *store.Claim // of one that does not
 	inbox            bool         // the step takes a delivery in
 	stuck            bool         // the instance had incidents before
+	decided          bool         // the step rests on the decision that its lane saw, whether or not the store is shared
 	message          Message      // of a spawn
 	answer           []byte       // of an instance that ends: its variables as JSON
 }
@@ -158,6 +159,9 @@ func (e *Engine) storeStep(l *laneState, t *transaction) (*store.Step, error) {
 		st.Inbox = t.q.receipt(e.s.Now())
 		st.Expect = e.expectation(l, t.q.seen)
 	}
+	if t.decided {
+		st.Expect = l.decisionRow(t.q.seen)
+	}
 	return st, nil
 }
 
@@ -256,9 +260,12 @@ func (e *Engine) committed(t *transaction) (settle.End, bool) {
 		e.board.Announce()
 		kinds |= store.HintTasks
 	}
+	status := statusOf(t.result.Snapshot.Status)
+	if status.Terminal() && e.hinter != nil && e.routes().holding[t.flow] {
+		kinds |= store.HintEnds
+	}
 	e.hint(kinds)
 	e.lookForKept(t.result)
-	status := statusOf(t.result.Snapshot.Status)
 	if !status.Terminal() {
 		return settle.End{}, false
 	}

@@ -43,6 +43,7 @@ type decision struct {
 // info is the value of a deployment's own row.
 type info struct {
 	Pieces    int       `json:"pieces"`
+	Number    uint64    `json:"number,omitempty"` // of the decision that made it active last
 	Added     time.Time `json:"added"`
 	Activated time.Time `json:"activated"`
 	Retired   time.Time `json:"retired,omitzero"`
@@ -180,7 +181,21 @@ func (e *Engine) decideView(scope *sched.Scope, now, next *view, p Package) erro
 	}
 }
 
-// landed decides, after the row has moved, whether it was by our own write whose answer got lost.
+// decidedSince reports whether a deployment was made active by the decision of a number or a later one: by an own write whose answer got lost
+// and on which others have built since, or by another replica meanwhile. To decide it again would take back what came after it.
+func (e *Engine) decidedSince(scope *sched.Scope, id string, number uint64) (bool, error) {
+	if number == 0 {
+		return false, nil
+	}
+	x, err := e.readInfo(scope, id)
+	if errors.Is(err, store.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil && x.Number >= number, err
+}
+
+// landed decides, after the row has moved, whether it was by our own write whose answer got lost. What was built on that write meanwhile hides
+// it: whoever tries again asks decidedSince.
 func (e *Engine) landed(scope *sched.Scope, next *view, why error) error {
 	for range moves {
 		row, ticket, err := e.store.Row(scope, deploymentSpace, activeKey)
@@ -238,7 +253,7 @@ func (e *Engine) decisionRows(scope *sched.Scope, now, next *view, p Package) ([
 	case err != nil:
 		return nil, err
 	}
-	x.Activated, x.Retired = at, time.Time{}
+	x.Number, x.Activated, x.Retired = next.Number, at, time.Time{}
 	if err := put(next.Active.ID, x); err != nil {
 		return nil, err
 	}

@@ -113,17 +113,19 @@ func (d *definitions) flow(id string) *flow.Definition {
 type routes struct {
 	view     *view
 	channels map[string]*Channel
+	holding  map[string]bool // flows for whose ends deliveries may be held, at whatever replica
 }
 
 // newRoutes opens the channels of the active deployment, and the tail: those by which messages reach instances of deployments that
 // drain, unless the active one has a channel of that name.
 func newRoutes(v *view) *routes {
-	r := &routes{view: v, channels: map[string]*Channel{}}
+	r := &routes{view: v, channels: map[string]*Channel{}, holding: map[string]bool{}}
 	for i, d := range v.All() {
 		if d.Definitions == nil {
 			continue
 		}
 		for _, ch := range d.Definitions.channels {
+			r.hold(ch)
 			if r.channels[ch.Name] != nil || i > 0 && ch.Flow != "" {
 				continue
 			}
@@ -138,6 +140,17 @@ func newRoutes(v *view) *routes {
 		}
 	}
 	return r
+}
+
+// hold notes the flows for whose ends deliveries of a channel are held.
+func (r *routes) hold(ch *Channel) {
+	flows := []string{ch.Flow}
+	if ch.Flow == "" {
+		flows = r.awaiting(ch.Message)
+	}
+	for _, f := range flows {
+		r.holding[f] = r.holding[f] || ch.Ack == OnComplete
+	}
 }
 
 // awaiting are the processes that may wait for a message of that name, of any deployment, each once, in order.

@@ -51,14 +51,22 @@ func (e *Engine) firstView(scope *sched.Scope, p Parts) (*view, error) {
 	if err := errors.Join(faults...); err != nil {
 		return nil, err
 	}
+	first := uint64(0) // the decision that was tried first
 	for range moves {
 		now, err := e.readView(scope, given)
 		if err != nil {
 			return nil, err
 		}
+		done, err := e.decidedSince(scope, mine.ID, first)
+		if err != nil || done {
+			return now, err
+		}
 		next, err := e.startView(scope, p, now, mine, earlier)
 		if err != nil || next == now {
 			return next, err
+		}
+		if first == 0 {
+			first = next.Number
 		}
 		if err = e.decideView(scope, now, next, p.Package); err == nil {
 			return next, nil
@@ -94,18 +102,25 @@ func (e *Engine) startView(scope *sched.Scope, p Parts, now *view, mine deployme
 
 // Activate makes p the deployment that new instances start on, on every lane at once, and durably: a restart finds it, other
 // replicas follow. Instances go on with the definitions that they started on. An error means that nothing has changed and nothing will,
-// unless it wraps deploy.ErrUnknown: then the store ended in the middle, and the next start tells. It waits for the lanes and the
-// store, until scope ends.
+// unless it wraps deploy.ErrUnknown: then the store or scope ended in the middle, and the store tells, to the next start or to whoever lists
+// the deployments. It waits for the lanes and the store, until scope ends.
 func (e *Engine) Activate(scope *sched.Scope, p Package) error {
 	d, err := e.define(p)
 	if err != nil {
 		return fmt.Errorf("activate deployment %s: %w", p.Deployment, err)
 	}
+	first := uint64(0) // the decision that was tried first
 	for range moves {
-		if err := e.follow(scope); err != nil {
+		done, err := e.followSince(scope, d.ID, first)
+		if err != nil {
 			return fmt.Errorf("activate deployment %s: %w", p.Deployment, err)
+		} else if done {
+			return nil
 		}
-		_, err := e.flip.Activate(scope, d, func(next *view) error {
+		_, err = e.flip.Activate(scope, d, func(next *view) error {
+			if first == 0 {
+				first = next.Number
+			}
 			e.options.Failpoint(PointKnown)
 			err := e.decideView(scope, e.flip.Observe(), next, p)
 			if err == nil {
@@ -120,6 +135,19 @@ func (e *Engine) Activate(scope *sched.Scope, p Package) error {
 		return err
 	}
 	return fmt.Errorf("activate deployment %s: %w", p.Deployment, ErrBusy)
+}
+
+// followSince takes over what the store says, and reports whether a decision of a number or a later one has made a deployment active. Number 0:
+// none was tried. When that cannot be read, an own write may still have landed.
+func (e *Engine) followSince(scope *sched.Scope, id string, number uint64) (done bool, err error) {
+	if err = e.follow(scope); err == nil {
+		done, err = e.decidedSince(scope, id, number)
+	}
+	if err != nil && number != 0 {
+		e.changed.One() // whoever keeps the deployments finds out
+		err = fmt.Errorf("%w: %w", deploy.ErrUnknown, err)
+	}
+	return done, err
 }
 
 // Active returns the deployment that new instances start on, and those that drain, newest first.
@@ -202,6 +230,10 @@ func (e *Engine) expectation(l *laneState, v *view) *store.Row {
 	if !e.options.Shared {
 		return nil
 	}
+	return l.decisionRow(v)
+}
+
+func (l *laneState) decisionRow(v *view) *store.Row {
 	if l.expected != v {
 		l.expected, l.row = v, &store.Row{Space: deploymentSpace, Key: activeKey, Value: encodeView(v)}
 	}

@@ -34,6 +34,7 @@ type Engine struct {
 	routed     sched.Publication[routes] // of the view that somebody saw last
 	changed    sched.Notify              // the deployments changed
 	following  sched.Semaphore           // one task follows another replica
+	ends       sched.Notify              // other replicas say that instances have ended
 	router     *lane.Router[*request, reply]
 	lanes      []*laneState
 	inbox      *inbox.Inbox
@@ -81,6 +82,7 @@ func New(s sched.Scheduler, scope *sched.Scope, o Options, p Parts) (*Engine, er
 		inbox: inbox.New(s, p.Store), correlator: correlate.New(s, p.Store), settlement: settle.New(s, o.SettleCapacity),
 		sendOut: p.Send, fits: p.Fits, board: task.NewBoard(s, o.TaskPoll),
 		changed: sched.NewNotify(s, "deployments changed"), following: sched.NewSemaphore(s, "following deployments", 1),
+		ends: sched.NewNotify(s, "ends elsewhere"),
 	}
 	if err := e.makeOwners(scope, p); err != nil {
 		return nil, fmt.Errorf("start engine: %w", err)
@@ -99,6 +101,7 @@ func New(s sched.Scheduler, scope *sched.Scope, o Options, p Parts) (*Engine, er
 	}
 	if e.hinter != nil {
 		s.Go(e.around, "hints", func() { e.hear(e.around) })
+		s.Go(e.around, "ends elsewhere", func() { e.compareEnds(e.around) })
 	}
 	s.Go(e.around, "deployments", func() { e.keepDeployments(e.around) })
 	return e, nil

@@ -13,6 +13,7 @@ import (
 	"github.com/millrace-dev/millrace/core/store"
 	"github.com/millrace-dev/millrace/core/store/memory"
 	"github.com/millrace-dev/millrace/sim"
+	"github.com/millrace-dev/millrace/sim/network"
 )
 
 // The whole execution plane: 1 to 4 replicas of 1 to 8 lanes over one store, whose commits fail, lose their answers and land late.
@@ -171,4 +172,33 @@ func TestSimL17SchedulesAreOneForAllReplicas(t *testing.T) {
 			x.stop()
 		}
 	}, sim.Steps(400_000))
+}
+
+// A delivery is held at one replica and its instance ends at another: a hint brings the answer, hours before anybody would have looked.
+func TestSimL17EndElsewhereIsToldAtOnce(t *testing.T) {
+	flows := definitions(t, "sum.bpmn")
+	sim.Check(t, "L17/end-elsewhere-is-told-at-once", func(w *sim.World) {
+		x := newOutside(w, flows, memory.Options{})
+		f := &fleet{outside: x, net: network.New(w), outer: sched.NewWaitGroup(w.Scheduler(), "clients"), told: true, honest: true,
+			options: engine.Options{Shared: true, Lanes: 1 + w.Choose("lanes", 2), SettlePoll: time.Hour, SettleTimeout: 3 * time.Hour}}
+		f.begin(2)
+		open := message("open-and-wait", "open-a", "", text("account", "a"), integer("wanted", 1))
+		id := openedBy(open)
+		ended := time.Time{}
+		f.task("opener", func() {
+			f.sleep(time.Second) // the replicas have started
+			f.atOnce(f.client("opener"), f.replicas[0], open, engine.Completed)
+			late := w.Scheduler().Now().Sub(ended)
+			w.Require(!ended.IsZero() && late < time.Second, "L17.late", "the end was told %v after it", late)
+		})
+		f.task("adder", func() {
+			for f.durable(id).Status != store.Running {
+				f.sleep(time.Second)
+			}
+			ended = w.Scheduler().Now()
+			f.atOnce(f.client("adder"), f.replicas[1], message("add", "add-a", "a", integer("amount", 5)), engine.Accepted)
+		})
+		f.wait()
+		f.ended()
+	}, sim.Steps(100_000))
 }

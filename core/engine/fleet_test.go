@@ -32,6 +32,8 @@ type fleet struct {
 	requests []engine.Delivery // what travels is the number of a request
 	outer    sched.WaitGroup   // tasks outside of the replicas
 	reverted bool              // the store has lost commits that were not durable
+	told     bool              // replicas tell each other what there is to look at
+	honest   bool              // and what they tell is heard, at once and once
 }
 
 // replica is one node of the fleet, through its lives.
@@ -42,6 +44,7 @@ type replica struct {
 	running   *engine.Engine // nil while it is down or starting
 	listening *sched.Scope
 	crashed   bool // once: an earlier life may have left claims
+	hints     *sched.Chan[store.Hint]
 }
 
 // answered is what a replica sends back.
@@ -61,12 +64,18 @@ func newFleet(x *outside, poll time.Duration) *fleet {
 		Timers: timer.Options{Poll: min(poll, 2*time.Second)}, Outbox: outbox.Options{Poll: min(poll, 2*time.Second), Workers: 2}, Mail: mail.Options{Poll: poll},
 	}}
 	x.lossy = x.Choose("reservations", 2) == 1
-	for i := range 1 + x.Choose("replicas", 4) {
+	f.told = x.Choose("hints", 2) == 1
+	f.begin(1 + x.Choose("replicas", 4))
+	return f
+}
+
+// begin starts so many replicas.
+func (f *fleet) begin(n int) {
+	for i := range n {
 		r := &replica{f: f, name: "r" + strconv.Itoa(i)}
 		f.replicas = append(f.replicas, r)
 		r.up()
 	}
-	return f
 }
 
 func (f *fleet) sleep(d time.Duration) { f.NoError(f.Scheduler().Sleep(f.Scope(), "time passes", d)) }
@@ -91,7 +100,7 @@ func (r *replica) up() {
 	node.Go("start", func() {
 		o := r.f.options
 		o.Replica = r.name
-		e := r.f.node(r.f.Scheduler().NewScope("life"), o)
+		e := r.f.nodeWith(r.f.Scheduler().NewScope("life"), o, r.hinter())
 		r.running = e
 		place := r.f.net.Place(r.name)
 		for {

@@ -31,5 +31,20 @@ func (e *Engine) hear(scope *sched.Scope) {
 		if kinds&store.HintMail != 0 {
 			e.box.LookAll()
 		}
+		if kinds&store.HintEnds != 0 {
+			e.ends.One()
+		}
+	}
+}
+
+// compareEnds compares what is held here with durable state when other replicas say that instances have ended. It is a task of its own: the
+// reads are one after the other, and what is told meanwhile is one more round.
+func (e *Engine) compareEnds(scope *sched.Scope) {
+	for {
+		news := e.ends.Register()
+		if news.Wait(scope) != nil {
+			return
+		}
+		e.settlement.Compare(scope, e.durableEnd)
 	}
 }

@@ -110,7 +110,8 @@ type Options struct {
 	// MessageTTL is how long a message that a flow throws is kept for who does not wait for it yet. Negative: not at all. At
 	// most 24 h. Default 1 min.
 	MessageTTL time.Duration
-	// Dropped is told of every thrown message that met nobody. Nil: nobody is told.
+	// Dropped is told of every thrown message that met nobody, and of a timer start event that came due before another deployment without it
+	// became active. Nil: nobody is told.
 	Dropped func(message, key string)
 	// Raised is told of every incident, on the lane, once its step is durable. It must not wait. Nil: nobody is told.
 	Raised func(Incident)

@@ -161,6 +161,12 @@ func (e *Engine) advance(l *laneState, q *request, hold *claim.Hold, in store.In
 		}
 		return at(failed(fmt.Errorf("%w: instance %s of process %s, deployment %s", ErrNoDefinition, in.Instance, in.Flow, in.Deployment)))
 	}
+	tick := IsSchedule(in.Instance) && input.Kind == flow.Due
+	if tick {
+		if err := e.tick(q, in); err != nil {
+			return at(reply{err: err, retry: errors.Is(err, errMoved)})
+		}
+	}
 	if q.attempt != nil {
 		q.attempt.Enter(lane.Pinned)
 	}
@@ -178,7 +184,7 @@ func (e *Engine) advance(l *laneState, q *request, hold *claim.Hold, in store.In
 	}
 	return e.transact(l, &transaction{
 		q: q, cause: q.cause(), instance: in.Instance, deployment: in.Deployment, flow: in.Flow, result: result, hold: hold,
-		inbox: q.attempt != nil, stuck: stuck,
+		inbox: q.attempt != nil, decided: tick, stuck: stuck,
 	})
 }
 

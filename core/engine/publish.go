@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/millrace-dev/millrace/core/feel"
 	"github.com/millrace-dev/millrace/core/flow"
@@ -73,10 +74,16 @@ func (e *Engine) publish(scope *sched.Scope, id string, payload []byte) error {
 	if err != nil {
 		return fmt.Errorf("publish message %s: %w", id, err)
 	}
-	if !reached && e.options.Dropped != nil {
-		e.options.Dropped(t.Message, t.Key)
+	if !reached {
+		e.dropped(t.Message, t.Key)
 	}
 	return nil
+}
+
+func (e *Engine) dropped(message, key string) {
+	if e.options.Dropped != nil {
+		e.options.Dropped(message, key)
+	}
 }
 
 // publishBy brings a thrown message by the given routes, and reports whether somebody was meant.
@@ -109,8 +116,9 @@ func (e *Engine) startScheduled(scope *sched.Scope, id string, payload []byte) e
 	ch := &Channel{Name: startedChannel, Flow: p.Flow, Keep: RememberSent}
 	nothing := func() (Message, error) { return Message{Variables: feel.NewContext()}, nil }
 	return e.whileMoving(scope, func(r *routes) error {
-		if r.view.Active.Definitions.flow(p.Flow) == nil {
-			return nil // the active deployment has no such process: its schedule is being cancelled
+		if d := r.view.Active.Definitions.flow(p.Flow); d == nil || !slices.Contains(d.Schedules(), p.Element) {
+			e.dropped(fmt.Sprintf("timer start event %s of process %s, which the active deployment has not", p.Element, p.Flow), "")
+			return nil
 		}
 		_, err := e.attempts(scope, func() (reply, error) {
 			q := e.newRequest(r, ch, p.Flow, Delivery{Channel: ch.Name, ID: id, Decode: nothing})

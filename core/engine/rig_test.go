@@ -85,11 +85,17 @@ func newOutside(w *sim.World, flows []*flow.Definition, o memory.Options) *outsi
 
 // node starts an engine. Its tasks end with scope.
 func (x *outside) node(scope *sched.Scope, o engine.Options) *engine.Engine {
+	return x.nodeWith(scope, o, nil)
+}
+
+// nodeWith is node with hints to other replicas.
+func (x *outside) nodeWith(scope *sched.Scope, o engine.Options, hints store.Hinter) *engine.Engine {
 	var e *engine.Engine
 	for {
 		var err error
 		e, err = engine.New(x.Scheduler(), scope, o, engine.Parts{
 			Store:    x.shared(),
+			Hints:    hints,
 			Package:  x.deployment("d1"),
 			Compile:  func(id string, _ []byte) (engine.Package, error) { return x.deployment(id), nil },
 			Handlers: map[string]engine.Handler{"add": x.add, "work": x.work},

@@ -13,8 +13,20 @@ import (
 // A timer start event is an instance of its own that does nothing but start others: it waits for its time, emits, and waits
 // again. So it lives through restarts by what keeps every other timer and emission, and starts each instance once.
 //
-// scheduleSpace lists them, so that those of a deployment that is not the present one are found and cancelled.
-const scheduleSpace = "schedule"
+// Each deployment has schedules of its own, and a moment is fired by one of them. What comes due is fired by the deployment that is active
+// then: the step of a tick rests on the decision, so it is before or after a change and not beside it. The schedule of a later
+// deployment begins behind what earlier ones have fired. What a tick starts is of the deployment that is active when it starts.
+//
+// scheduleSpace lists them, so that those of a deployment that is not the present one are found and cancelled; firedSpace has the last
+// moment that was fired of each timer start event, whatever the deployment.
+const (
+	scheduleSpace = "schedule"
+	firedSpace    = "schedule/fired"
+)
+
+var errReplaced = errors.New("the timer start event is that of a deployment that is not active")
+
+func firedKey(flow, element string) string { return digest(flow, element) }
 
 // schedulePause is the pause before schedules are tried again.
 const schedulePause = time.Second
@@ -67,6 +79,9 @@ func (e *Engine) cancelSchedules(scope *sched.Scope, v *view) error {
 
 // schedule runs the request that begins a schedule.
 func (e *Engine) schedule(l *laneState, q *request) laneStep {
+	if q.of != q.seen.Active.ID {
+		return at(again(errMoved))
+	}
 	head, _, err := e.store.Head(e.work, q.instance)
 	if err != nil {
 		return at(failed(fmt.Errorf("%w: %w", ErrStore, err)))
@@ -83,6 +98,9 @@ func (e *Engine) schedule(l *laneState, q *request) laneStep {
 	default: // it goes on, or has come to its end
 		return at(reply{Reply: Reply{Outcome: Accepted, Instance: q.instance}})
 	}
+	if q.input.After, err = e.fired(q.schedule.ID(), q.input.Element); err != nil {
+		return at(failed(fmt.Errorf("%w: %w", ErrStore, err)))
+	}
 	result, err := flow.Step(q.schedule, nil, q.input, e.environment(q.instance))
 	if err != nil {
 		return at(failed(err))
@@ -91,6 +109,38 @@ func (e *Engine) schedule(l *laneState, q *request) laneStep {
 	q.rows = []store.Row{{Space: scheduleSpace, Key: string(q.instance), Value: []byte(q.of)}}
 	return e.transact(l, &transaction{
 		q: q, cause: "schedule/" + string(q.instance), instance: q.instance, deployment: q.of, flow: q.schedule.ID(),
-		result: result, spawn: &store.Claim{Instance: q.instance, Owner: l.owner, Epoch: epoch}, inbox: true,
+		result: result, spawn: &store.Claim{Instance: q.instance, Owner: l.owner, Epoch: epoch}, inbox: true, decided: true,
 	})
+}
+
+// tick judges whether a schedule may fire what is due, and notes that it does. errMoved: by the deployments that are known here it may not, but
+// those are not the present ones.
+func (e *Engine) tick(q *request, in store.Instance) error {
+	if in.Deployment != q.seen.Active.ID {
+		if err := e.current(e.work, q.seen); err != nil {
+			return err
+		}
+		return fmt.Errorf("%w: %s", errReplaced, in.Deployment)
+	}
+	for _, w := range in.Waits {
+		if w.Generation == q.input.Wait {
+			q.rows = []store.Row{{Space: firedSpace, Key: firedKey(in.Flow, w.Element), Value: []byte(w.Due.UTC().Format(time.RFC3339Nano))}}
+		}
+	}
+	return nil
+}
+
+// fired returns the last moment that was fired of a timer start event, by whatever deployment.
+func (e *Engine) fired(flow, element string) (last time.Time, err error) {
+	row, _, err := e.store.Row(e.work, firedSpace, firedKey(flow, element))
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return last, nil
+	case err == nil:
+		last, err = time.Parse(time.RFC3339Nano, string(row.Value))
+	}
+	if err != nil {
+		err = fmt.Errorf("read what timer start event %s of process %s has fired: %w", element, flow, err)
+	}
+	return last, err
 }

@@ -192,6 +192,18 @@ func (m *machine) waitForTime(a *active) bool {
 		m.stick(a, ExpressionFailed, err.Error())
 		return false
 	}
+	if !m.after.IsZero() {
+		left := false
+		schedule, left, err = schedule.Behind(m.after)
+		switch {
+		case err != nil:
+			m.stick(a, ExpressionFailed, err.Error())
+			return false
+		case !left:
+			m.end(a)
+			return false
+		}
+	}
 	schedule.Start, schedule.Due = schedule.Start.UTC(), schedule.Due.UTC()
 	if schedule.Interval != "" && schedule.Remaining != 1 {
 		a.Cycle = &schedule

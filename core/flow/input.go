@@ -47,6 +47,7 @@ type Input struct {
 	Wait    uint64        // all but Start, Resolve, Cancel and Schedule: generation
 	Token   uint64        // Resolve; Cancel: of a called flow, which is refused
 	Payload *feel.Context // may be nil
+	After   time.Time     // Schedule: what is due up to then has been fired by another version of the process
 
 	// Of external tasks.
 	Lock    uint64    // number of the lock that the caller holds

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/millrace-dev/millrace/core/bpmn"
 	"github.com/millrace-dev/millrace/core/feel"
@@ -33,7 +34,8 @@ type machine struct {
 	ready  []*active // first in, first out: tokens advance in the order in which they became ready
 	raised []*active // in the order in which they got stuck
 	r      Result
-	spent  int // elements visited
+	spent  int       // elements visited
+	after  time.Time // of the input
 }
 
 // active is a token of the machine.
@@ -119,6 +121,7 @@ func (m *machine) schedule(in Input) error {
 	}
 	m.s = Snapshot{Flow: m.d.ID(), Status: Running, Steps: 1, Variables: Variables{feel.NewContext()}}
 	m.ready = append(m.ready, m.spawn(m.d, at, 0))
+	m.after = in.After
 	return nil
 }
 

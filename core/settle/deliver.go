@@ -84,6 +84,31 @@ func (r *Registry) Await(scope *sched.Scope, e *Entry, p Patience, read Read) (E
 	}
 }
 
+// Compare compares every armed entry with durable state, one after the other: somewhere else instances have ended. Each is settled by Await
+// otherwise, when it compares by itself.
+func (r *Registry) Compare(scope *sched.Scope, read func(*sched.Scope, store.InstanceID) (end End, terminal bool, err error)) {
+	for _, e := range r.armed() {
+		if scope.Err() != nil {
+			return
+		}
+		if end, terminal, err := read(scope, e.instance); err == nil && terminal {
+			r.take(e, outcome{end: end})
+		}
+	}
+}
+
+// armed returns the entries that may be settled, oldest first.
+func (r *Registry) armed() (all []*Entry) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for e := r.book.View().first; e != nil; e = e.next {
+		if e.state == armed {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
 // look waits for the outcome until the next comparison is due.
 func look(patience *sched.Scope, e *Entry, poll time.Duration) (outcome, error) {
 	if o, ok := e.outcome.Get(); ok {

@@ -6,7 +6,8 @@ import (
 )
 
 var _ = inventory.Owner("L5", "deferred settlement registry", (*settle.Registry)(nil),
-	inventory.Sim("L5/settled-once-whatever-races", "L5/end-elsewhere-is-found", "L5/full-of-pending-refuses", "L5/timeout-against-end",
+	inventory.Sim("L5/settled-once-whatever-races", "L5/end-elsewhere-is-found", "L5/comparison-settles-what-has-ended",
+		"L5/full-of-pending-refuses", "L5/timeout-against-end",
 		"L5/nobody-is-answered-inside-the-commit", "L5/full-registry-refuses-before-the-commit"),
 	inventory.Exhaustive("L5/arm-against-end", "L5/duplicate-against-end", "L5/failed-commit-leaves-nothing"),
 	inventory.Model("L5/registry-against-model"),
@@ -37,6 +38,8 @@ var _ = inventory.Owner("L5", "deferred settlement registry", (*settle.Registry)
 	inventory.Mutant("arm-forgets-the-end", "an end that came while an entry was pending is lost",
 		inventory.RejectedBy("L5/arm-against-end", "assertion L5.missed"),
 		inventory.RejectedBy("L5/registry-against-model", "assertion L5.model")),
+	inventory.Mutant("hint-is-the-end", "what is held is settled because somebody said that something has ended",
+		inventory.RejectedBy("L5/comparison-settles-what-has-ended", "assertion L5.I5")),
 	inventory.Mutant("no-comparison", "only a notification settles, durable state is never looked at",
 		inventory.RejectedBy("L5/end-elsewhere-is-found", "assertion error")),
 	inventory.Reason(inventory.LaneLinear, "an entry is judged against the model; what races for it is searched exhaustively"),

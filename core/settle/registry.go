@@ -30,7 +30,7 @@ import (
 //	Orders         Register → commit → Arm → "deferred". Register → read terminal state → settle or Arm. The other order loses
 //	               an end that comes in between.
 //	Linearization  Each operation while it holds the mutex; the answer at the write of the outcome.
-//	Waits          Await only: for an outcome, at most its patience, with a look at durable state every poll.
+//	Waits          Await: for an outcome, at most its patience, with a look at durable state every poll. Compare: for its reads.
 //	Hot path       Two short sections a deferred delivery; a delivery that is not deferred comes nowhere near.
 //
 // Spec tla/settle/Settle.tla · Model models/settle.go · Checks TestSimL5*, TestExhaustL5*, TestModelL5*,

@@ -5,7 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/millrace-dev/millrace/core/sched"
 	"github.com/millrace-dev/millrace/core/settle"
+	"github.com/millrace-dev/millrace/core/store"
 	"github.com/millrace-dev/millrace/sim"
 )
 
@@ -58,6 +60,35 @@ func TestSimL5EndElsewhereIsFound(t *testing.T) {
 		w.Join()
 		waited := w.Scheduler().Now().Sub(r.begun)
 		w.Require(waited <= 3*patient.Poll, "L5.progress", "the end was found after %v", waited)
+	})
+}
+
+// One of two instances ends on another node, and this one is told that something has ended somewhere: who waits for that one is answered
+// soon, and who waits for the other goes on waiting.
+func TestSimL5ComparisonSettlesWhatHasEnded(t *testing.T) {
+	sim.Check(t, "L5/comparison-settles-what-has-ended", func(w *sim.World) {
+		r := newRig(w, 2)
+		var first, second time.Duration
+		w.Go("delivery a", func() {
+			w.NoError(r.deliver("a", false, patient))
+			first = w.Scheduler().Now().Sub(r.begun)
+		})
+		w.Go("delivery b", func() {
+			w.NoError(r.deliver("b", false, patient))
+			second = w.Scheduler().Now().Sub(r.begun)
+		})
+		w.Go("elsewhere", func() {
+			w.NoError(w.Scheduler().Sleep(w.Scope(), "elsewhere", time.Minute))
+			r.finish("a", false)
+			r.registry.Compare(w.Scope(), func(scope *sched.Scope, id store.InstanceID) (settle.End, bool, error) { return r.read(id)(scope) })
+		})
+		w.Go("here", func() {
+			w.NoError(w.Scheduler().Sleep(w.Scope(), "here", time.Duration(1+w.Choose("minutes", 2))*time.Minute))
+			r.finish("b", true)
+		})
+		w.Join()
+		w.Require(first == time.Minute, "L5.progress", "the end elsewhere was told after %v", first)
+		w.Require(second == time.Minute || second == 2*time.Minute, "L5.progress", "the end here was told after %v", second)
 	})
 }
 

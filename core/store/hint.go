@@ -15,12 +15,13 @@ const (
 	HintEmissions                  // outbox rows were written
 	HintTasks                      // external tasks are offered
 	HintMail                       // a message was kept
+	HintEnds                       // instances have ended for which deliveries may be held
 
-	HintAll = HintTimers | HintEmissions | HintTasks | HintMail
+	HintAll = HintTimers | HintEmissions | HintTasks | HintMail | HintEnds
 )
 
 // hintLetters are those of the hints, in their order.
-const hintLetters = "teom"
+const hintLetters = "teomd"
 
 // String is a letter for each hint.
 func (h Hint) String() string {

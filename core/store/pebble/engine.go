@@ -29,8 +29,17 @@ var ErrLocked = errors.New("store: directory is locked by another process")
 // neither; what is held ends with the process. P7 a key that a survey and the commits since it began did not meet is not in the
 // database.
 //
+//	Orders         closing (shared) → section → the turn of what is held → the syncer's and the fence's own mutexes, under which nothing is
+//	               called. A commit: position counted → rows followed → the library's hand-over → what it holds → the section is free
+//	               → the syncer waits for the log. A view: snapshot and held rows in one turn → position read.
+//	Linearization  Update at its hand-over, View at its turn, Glance in the section.
+//	Waits          the section and the turn: for others' reads from memory and hand-overs, until scope or the engine ends. Update and
+//	               WaitDurable: for a sync, until the engine halts; scope does not end the wait for one's own commit, because nobody
+//	               could say what became of it. Close: for operations under way and for the syncer.
+//	Hot path       An Update is one turn in the section, one allocation of a batch and one wait that a group of commits shares.
+//
 // Checks TestModelS1*, TestLinearS1* (P3: TestLinearS1TicketCoversWhatWasRead), TestHalt* (P4),
-// TestModelS1RememberedRows (P5, P7), TestLinearS1ViewIsOfWholeCommits (P6)
+// TestModelS1RememberedRows (P5, P7), TestLinearS1ViewIsOfWholeCommits (P6) · Mutants S1.*
 //
 // Why one section and not a lock per key: the log is one sequence, so commits pass through one place anyway; a step
 // touches keys that only its reads tell (aliases, indexes), which a lock per key would have to take in two
