@@ -129,8 +129,12 @@ func showInstance(out io.Writer, x instanceAnswer) {
 		}
 		if j := t.Job; j != nil && j.Type != "" {
 			say(out, ", task %s, %d attempts left", j.Type, j.Retries)
-			if j.Lease.Worker != "" {
-				say(out, ", locked by %s until %s", j.Lease.Worker, j.Lease.Until.Format(time.RFC3339))
+			switch until := j.Lease.Until.Format(time.RFC3339); {
+			case j.Lease.Worker == "":
+			case j.Lease.Until.Before(time.Now()):
+				say(out, ", free again since the lock of %s was over at %s", j.Lease.Worker, until)
+			default:
+				say(out, ", locked by %s until %s", j.Lease.Worker, until)
 			}
 		}
 		say(out, "\n")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"io"
 	"log/slog"
 	"net/http"
@@ -110,6 +111,24 @@ func TestOperatorCommands(t *testing.T) {
 		}
 		if errs != "" && !strings.HasPrefix(errs, "usage:") && (strings.Count(errs, "\n") != 1 || strings.Contains(errs, "store:")) {
 			t.Errorf("%q: a refusal is one line of plain words, not\n%s", c.args, errs)
+		}
+	}
+}
+
+// A lock that is over is not shown as one that holds.
+func TestDescribeTellsAnExpiredLock(t *testing.T) {
+	for until, want := range map[string]string{
+		"2001-02-03T04:05:06Z": "free again since the lock of w was over at 2001-02-03T04:05:06Z",
+		"9000-02-03T04:05:06Z": "locked by w until 9000-02-03T04:05:06Z",
+	} {
+		var x instanceAnswer
+		text := `{"snapshot":{"tokens":[{"id":1,"element":"pay","phase":"waiting","job":{"type":"charge","retries":2,"lease":{"worker":"w","until":"` + until + `"}}}]}}`
+		if err := json.Unmarshal([]byte(text), &x); err != nil {
+			t.Fatal(err)
+		}
+		var out strings.Builder
+		if showInstance(&out, x); !strings.Contains(out.String(), want) {
+			t.Errorf("shown:\n%s\nwant %q", out.String(), want)
 		}
 	}
 }

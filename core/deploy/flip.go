@@ -101,8 +101,8 @@ func (m *Message[D]) Attempt() uint64 { return m.attempt }
 // ErrRefused is wrapped when a lane did not take new definitions: the activation was aborted and nothing of it is left.
 var ErrRefused = errors.New("activation was aborted")
 
-// ErrUnknown is wrapped by what makes a decision durable when it cannot be known any more whether it is, because the store has ended. The
-// change is then neither published nor taken back: the next start reads it.
+// ErrUnknown is wrapped by what makes a decision durable when it cannot be known any more whether it is, because the store has ended or the
+// caller has gone. The change is then neither published nor taken back: whoever follows the store, or the next start, reads it.
 var ErrUnknown = errors.New("decision is not known to be durable")
 
 // New returns the flip of a node whose lanes have not started, with the view that the store says.

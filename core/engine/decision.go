@@ -46,6 +46,7 @@ type info struct {
 	Number    uint64    `json:"number,omitempty"` // of the decision that made it active last
 	Added     time.Time `json:"added"`
 	Activated time.Time `json:"activated"`
+	Replaced  time.Time `json:"replaced,omitzero"`
 	Retired   time.Time `json:"retired,omitzero"`
 }
 
@@ -225,18 +226,21 @@ func (e *Engine) decisionRows(scope *sched.Scope, now, next *view, p Package) ([
 		rows = append(rows, store.Row{Space: deploymentSpace, Key: infoKey(id), Value: text})
 		return err
 	}
+	note := func(id string, change func(*info)) error {
+		x, err := e.readInfo(scope, id)
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+		change(&x)
+		return put(id, x)
+	}
 	at := e.s.Now().UTC()
 	if now != nil && now.Active.ID == next.Active.ID { // a retirement
 		for _, d := range now.Draining {
 			if _, left := next.Find(d.ID); left {
 				continue
 			}
-			x, err := e.readInfo(scope, d.ID)
-			if err != nil && !errors.Is(err, store.ErrNotFound) {
-				return nil, err
-			}
-			x.Retired = at
-			if err := put(d.ID, x); err != nil {
+			if err := note(d.ID, func(x *info) { x.Retired = at }); err != nil {
 				return nil, err
 			}
 		}
@@ -253,9 +257,14 @@ func (e *Engine) decisionRows(scope *sched.Scope, now, next *view, p Package) ([
 	case err != nil:
 		return nil, err
 	}
-	x.Number, x.Activated, x.Retired = next.Number, at, time.Time{}
+	x.Number, x.Activated, x.Replaced, x.Retired = next.Number, at, time.Time{}, time.Time{}
 	if err := put(next.Active.ID, x); err != nil {
 		return nil, err
+	}
+	if now != nil {
+		if err := note(now.Active.ID, func(x *info) { x.Replaced = at }); err != nil {
+			return nil, err
+		}
 	}
 	forgotten, err := e.tooOld(scope, next)
 	return append(rows, forgotten...), err

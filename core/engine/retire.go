@@ -26,6 +26,7 @@ type Deployment struct {
 	ID               string
 	State            State
 	Added, Activated time.Time
+	Replaced         time.Time // another one became active after it
 	Retired          time.Time
 	// Instances are running, Unsent are emissions that wait for their receiver.
 	Instances, Unsent int
@@ -105,7 +106,7 @@ func (e *Engine) infos(scope *sched.Scope) ([]Deployment, error) {
 		if err := json.Unmarshal(row.Value, &x); err != nil {
 			return nil, fmt.Errorf("deployment %s: %w", id, err)
 		}
-		all = append(all, Deployment{ID: id, Added: x.Added, Activated: x.Activated, Retired: x.Retired, pieces: x.Pieces})
+		all = append(all, Deployment{ID: id, Added: x.Added, Activated: x.Activated, Replaced: x.Replaced, Retired: x.Retired, pieces: x.Pieces})
 	}
 	return all, nil
 }

@@ -44,7 +44,7 @@ func TestSimL10MomentIsFiredForOneVersion(t *testing.T) {
 		for _, x := range f.replicas {
 			x.stop()
 		}
-	}, sim.Steps(400_000))
+	}, sim.Steps(400_000), sim.Runs(60))
 }
 
 // at waits for a time, counted from the beginning.

@@ -41,8 +41,11 @@ type deploymentLine struct {
 
 func deploymentOf(d engine.Deployment) deploymentLine {
 	line := deploymentLine{d.ID, d.State, d.Activated, d.Instances, d.Unsent}
-	if d.State == engine.Retired && !d.Retired.IsZero() {
+	switch {
+	case d.State == engine.Retired && !d.Retired.IsZero():
 		line.Since = d.Retired
+	case d.State == engine.Draining && !d.Replaced.IsZero():
+		line.Since = d.Replaced
 	}
 	return line
 }
@@ -124,8 +127,10 @@ func (n *Node) rollbackTo(scope *sched.Scope, prefix string) (string, error) {
 	})
 	slices.SortStableFunc(all, func(a, b engine.Deployment) int { return b.Activated.Compare(a.Activated) })
 	switch {
+	case len(all) == 0 && prefix != "":
+		return "", fmt.Errorf("roll back to %q: %w: the store keeps none that begins like this", prefix, errWhich)
 	case len(all) == 0:
-		return "", fmt.Errorf("roll back to %q: %w: the store keeps none", prefix, errWhich)
+		return "", fmt.Errorf("roll back: %w: the store keeps none but the active one", errWhich)
 	case prefix != "" && len(all) > 1:
 		return "", fmt.Errorf("roll back to %q: %w: %d begin like this", prefix, errWhich, len(all))
 	}

@@ -62,10 +62,15 @@ func TestApplyChangesWhatStartsAndNothingElse(t *testing.T) {
 	r.deploy(two, "?plan=true").want(t, http.StatusOK, `"applied":false`, `"change":"changed"`, `"instances":1`)
 	r.get("/api/package").want(t, http.StatusOK, one.ID)
 	r.open("/finish", "a").want(t, http.StatusNotFound)
+	r.open("/close", "nobody").want(t, http.StatusNotFound, "unmatched", "no instance waits for this message under its key")
 	r.deploy(two, "").want(t, http.StatusOK, `"applied":true`, one.ID, two.ID)
 	r.get("/api/package").want(t, http.StatusOK, two.ID)
 	r.open("/open", "b").want(t, http.StatusOK)
-	r.get("/api/deployments").want(t, http.StatusOK, `"state":"active"`, `"state":"draining"`)
+	listed := r.get("/api/deployments")
+	listed.want(t, http.StatusOK, `"state":"active"`, `"state":"draining"`)
+	if lines := listed.body["deployments"].([]any); lines[0].(map[string]any)["since"] != lines[1].(map[string]any)["since"] {
+		t.Errorf("one does not drain since the other is active: %v", lines)
+	}
 	r.stop()
 
 	log := &journalOf{}
@@ -88,7 +93,7 @@ func TestApplyChangesWhatStartsAndNothingElse(t *testing.T) {
 	r.open("/open", "c").want(t, http.StatusOK)
 	r.open("/close", "c").want(t, http.StatusOK, "accepted")
 	r.do(http.MethodPost, "/api/deployments/rollback?to="+strings.TrimPrefix(two.ID, "sha256:")[:12], "", "", "").want(t, http.StatusOK, two.ID)
-	r.do(http.MethodPost, "/api/deployments/rollback?to=0000000000000000", "", "", "").want(t, http.StatusNotFound)
+	r.do(http.MethodPost, "/api/deployments/rollback?to=0000000000000000", "", "", "").want(t, http.StatusNotFound, "none that begins like this")
 }
 
 // What a running node cannot take is refused with every reason, and nothing changes.

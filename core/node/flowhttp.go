@@ -109,7 +109,9 @@ func (x *channel) say(w http.ResponseWriter, r engine.Reply, err error) {
 	case r.Outcome == engine.Rejected:
 		status = http.StatusBadRequest
 	case r.Outcome == engine.Unmatched:
-		status = http.StatusNotFound
+		if status = http.StatusNotFound; a.Reason == "" {
+			a.Reason = "no instance waits for this message under its key"
+		}
 	case r.Outcome == engine.Completed:
 		a.Status = r.Status.String()
 	}
