@@ -250,12 +250,18 @@ func (b *bench) until(condition func() bool) {
 // A held delivery whose time is over, and one that the engine is closed under, are told so.
 func TestHeldDeliveryEndsWithTimeAndEngine(t *testing.T) {
 	b := newBench(t, engine.Options{})
-	short := b.scope.ChildTimeout("short", 5*time.Millisecond)
+	results := make(chan error, 1)
+	short := b.scope.Child("short")
 	defer short.Close()
-	if _, err := b.e.Deliver(short, message("open-and-wait", "1", "", text("account", "a"))); !errors.Is(err, engine.ErrUnsettled) {
+	go func() {
+		_, err := b.e.Deliver(short, message("open-and-wait", "1", "", text("account", "a")))
+		results <- err
+	}()
+	b.until(func() bool { return b.e.Held() == 1 })
+	short.Cancel(errCut)
+	if err := <-results; !errors.Is(err, engine.ErrUnsettled) {
 		t.Errorf("after its time: %v", err)
 	}
-	results := make(chan error, 1)
 	go func() {
 		_, err := b.e.Deliver(b.scope, message("open-and-wait", "1", ""))
 		results <- err
