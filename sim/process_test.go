@@ -57,15 +57,18 @@ func TestWhatCannotBeUnwoundEndsTheProcess(t *testing.T) {
 	}
 }
 
+// neededHere are the faults without which the planted programs do not fail.
+var neededHere = map[string][]string{
+	"planted/across-locks": nil, "planted/lost-wake-up": nil, "planted/unguarded-cell": nil,
+	"fault/crash":      {"crash node n"},
+	"fault/pause":      {"pause node n", "resume node n"},
+	"fault/clock-jump": {"jump the clock of node n"},
+	"fault/drawn":      {"here second"},
+}
+
 // Every strategy finds the planted programs and the faults of nodes; each schedule gives the same verdict and hash in another process.
 func TestSchedulesReplayInAFreshProcess(t *testing.T) {
-	RoundTrip(t, "(TestSimPlanted|TestSimEveryNodeFaultIsFoundAndReplays)", map[string][]string{
-		"planted/across-locks": nil, "planted/lost-wake-up": nil, "planted/unguarded-cell": nil,
-		"fault/crash":      {"crash node n"},
-		"fault/pause":      {"pause node n", "resume node n"},
-		"fault/clock-jump": {"jump the clock of node n"},
-		"fault/drawn":      {"here second"},
-	})
+	RoundTrip(t, "(TestSimPlanted|TestSimEveryNodeFaultIsFoundAndReplays)", neededHere)
 }
 
 // The same seed gives the same executions on one core, on two, and in another process, under every strategy.

@@ -106,17 +106,20 @@ func TestSimEveryNetworkFaultIsFoundAndReplays(t *testing.T) {
 	}))
 }
 
+// neededFaults are those without which the planted programs do not fail.
+var neededFaults = map[string][]string{
+	"fault/message-lost":       {"message a→b lost"},
+	"fault/message-duplicated": {"message a→b duplicated"},
+	"fault/message-overtaken":  {"message a→b overtaken"},
+	"fault/message-late":       {"message a→b late"},
+	"fault/stream-reset":       {"stream a→b reset"},
+	"fault/stream-stalled":     {"stream a→b stalled"},
+	"fault/partition":          {"partition a→b"},
+}
+
 // So it does in another process, whatever strategy found it, and shrunk to the one fault that the program forgets.
 func TestNetworkFaultsReplayInAFreshProcess(t *testing.T) {
-	sim.RoundTrip(t, "(TestSimEveryNetworkFaultIsFoundAndReplays|TestSimPartition)", map[string][]string{
-		"fault/message-lost":       {"message a→b lost"},
-		"fault/message-duplicated": {"message a→b duplicated"},
-		"fault/message-overtaken":  {"message a→b overtaken"},
-		"fault/message-late":       {"message a→b late"},
-		"fault/stream-reset":       {"stream a→b reset"},
-		"fault/stream-stalled":     {"stream a→b stalled"},
-		"fault/partition":          {"partition a→b"},
-	})
+	sim.RoundTrip(t, "(TestSimEveryNetworkFaultIsFoundAndReplays|TestSimPartition)", neededFaults)
 }
 
 // A partition is one-way: each side hears the other only where its own direction is whole.

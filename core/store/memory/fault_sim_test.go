@@ -68,15 +68,18 @@ func TestSimEveryCommitFaultIsFoundAndReplays(t *testing.T) {
 	})
 }
 
+// neededFaults are those without which the planted programs do not fail.
+var neededFaults = map[string][]string{
+	"fault/commit-landed":   {"store put lost"},
+	"fault/commit-never":    {"store put lost"},
+	"fault/commit-late":     {"store put lost"},
+	"fault/commit-refused":  {"store put refused"},
+	"fault/commit-unsynced": {"store crash takes 1"},
+}
+
 // So it does in another process, whatever strategy found it, and shrunk to the one fault that the program forgets.
 func TestCommitFaultsReplayInAFreshProcess(t *testing.T) {
-	sim.RoundTrip(t, "TestSimEveryCommitFaultIsFoundAndReplays", map[string][]string{
-		"fault/commit-landed":   {"store put lost"},
-		"fault/commit-never":    {"store put lost"},
-		"fault/commit-late":     {"store put lost"},
-		"fault/commit-refused":  {"store put refused"},
-		"fault/commit-unsynced": {"store crash takes 1"},
-	})
+	sim.RoundTrip(t, "TestSimEveryCommitFaultIsFoundAndReplays", neededFaults)
 }
 
 // What goes wrong in the engine is among the faults that an exploration says it took.

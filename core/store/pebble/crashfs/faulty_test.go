@@ -99,15 +99,18 @@ func TestSimEveryDiskFaultIsFoundAndReplays(t *testing.T) {
 	})
 }
 
+// neededFaults are those without which the planted programs do not fail.
+var neededFaults = map[string][]string{
+	"fault/disk-write-fails": {"write /log fails"},
+	"fault/disk-full":        {"write /log disk full"},
+	"fault/disk-torn-write":  {"write /log torn"},
+	"fault/disk-sync-fails":  {"sync /log fails", "tail /log:0 lost"},
+	"fault/disk-torn-tail":   {"tail /log:1 lost"},
+}
+
 // So it does in another process, whatever strategy found it, and shrunk to the faults that the program forgets.
 func TestDiskFaultsReplayInAFreshProcess(t *testing.T) {
-	sim.RoundTrip(t, "TestSimEveryDiskFaultIsFoundAndReplays", map[string][]string{
-		"fault/disk-write-fails": {"write /log fails"},
-		"fault/disk-full":        {"write /log disk full"},
-		"fault/disk-torn-write":  {"write /log torn"},
-		"fault/disk-sync-fails":  {"sync /log fails", "tail /log:0 lost"},
-		"fault/disk-torn-tail":   {"tail /log:1 lost"},
-	})
+	sim.RoundTrip(t, "TestSimEveryDiskFaultIsFoundAndReplays", neededFaults)
 }
 
 func TestInjectedErrorsSayWhatTheyAre(t *testing.T) {
