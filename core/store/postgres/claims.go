@@ -37,7 +37,7 @@ func ticketOf(h store.Head) store.Ticket {
 
 const sqlHead = `
 select n, ` + headColumns + `
-from unnest($1::bytea[]) with ordinality as u(wanted, n) join instances on id = wanted`
+from (select unnest($1::bytea[]) as wanted, ` + numbered + `) as u join instances on id = wanted`
 
 // Head implements [store.Claims].
 func (s *Store) Head(scope *sched.Scope, id store.InstanceID) (store.Head, store.Ticket, error) {
@@ -55,8 +55,9 @@ func (s *Store) Head(scope *sched.Scope, id store.InstanceID) (store.Head, store
 // A row that is locked is being claimed, committed or freed: it counts as claimed, so taking never waits.
 const sqlTake = `
 with free as (
-	select u.* from unnest($1::bytea[], $2::bigint[], $3::bytea[], $4::bigint[], $5::bigint[])
-		with ordinality as u(wanted, seen, replica, lane, incarnation, n)
+	select u.* from (
+		select unnest($1::bytea[]) as wanted, unnest($2::bigint[]) as seen, unnest($3::bytea[]) as replica, unnest($4::bigint[]) as lane,
+			unnest($5::bigint[]) as incarnation, ` + numbered + `) as u
 	join instances i on i.id = u.wanted
 	where i.epoch = u.seen and i.status = 2 and i.replica = '' and i.lane = 0 and i.incarnation = 0
 	for update of i skip locked)

@@ -1,7 +1,7 @@
 package postgres
 
 // functions are the transactions that the server runs: the second version of the schema. A version is never edited once it was
-// released; a later one replaces functions.
+// released; a later one replaces functions: commit_steps is there for replicas of an earlier version, see applying.
 const functions = `
 -- Refusals of a transaction: MR001 the claim is lost, MR002 the instance to spawn exists, MR003 a wait to close is not open,
 -- MR004 a generation is used again. Violated keys carry their name: inbox_pkey, waits_alias, waits_pkey.

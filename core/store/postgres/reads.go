@@ -11,7 +11,7 @@ import (
 
 const sqlResolve = `
 select n, instance, generation
-from unnest($1::bytea[], $2::bytea[]) with ordinality as u(by_channel, by_key, n)
+from (select unnest($1::bytea[]) as by_channel, unnest($2::bytea[]) as by_key, ` + numbered + `) as u
 join waits on channel = by_channel and key = by_key and channel <> ''`
 
 // Resolve implements [store.Reads].
@@ -33,7 +33,7 @@ func (s *Store) Resolve(scope *sched.Scope, channel, key string) (store.Alias, s
 
 const sqlReceipt = `
 select n, cause, instance, reply, expires
-from unnest($1::bytea[], $2::bytea[]) with ordinality as u(by_channel, by_id, n)
+from (select unnest($1::bytea[]) as by_channel, unnest($2::bytea[]) as by_id, ` + numbered + `) as u
 join inbox on channel = by_channel and id = by_id`
 
 // Receipt implements [store.Reads].

@@ -12,6 +12,10 @@ import (
 // start a statement costs the server and the client more than to answer one call with it.
 type statement []*call
 
+// numbered is the number of a call in a shared statement. Columns are unfolded by what is selected, side by side: in a from clause each is
+// written to a table in memory first, and what that takes is given back to the system at the end of the statement.
+const numbered = "generate_subscripts($1::bytea[], 1)::bigint as n"
+
 // share puts the calls of a batch into statements, in the order of their first calls.
 func share(batch []*call) []statement {
 	var all []statement

@@ -13,8 +13,9 @@ import (
 const sqlLoad = `
 select n, ` + headColumns + `, deployment, flow, snapshot, result, i.generation, emitted,
 	w.generation, coalesce(w.element, ''), coalesce(w.channel, ''), coalesce(w.key, ''), coalesce(w.due, 0), coalesce(w.data, '')
-from unnest($1::bytea[], $2::bytea[], $3::bigint[], $4::bigint[], $5::bigint[])
-	with ordinality as u(wanted, by_replica, by_lane, by_incarnation, at_epoch, n)
+from (
+	select unnest($1::bytea[]) as wanted, unnest($2::bytea[]) as by_replica, unnest($3::bigint[]) as by_lane,
+		unnest($4::bigint[]) as by_incarnation, unnest($5::bigint[]) as at_epoch, ` + numbered + `) as u
 join instances i on i.id = wanted and replica = by_replica and lane = by_lane and incarnation = by_incarnation and epoch = at_epoch
 left join waits w on w.instance = i.id`
 
