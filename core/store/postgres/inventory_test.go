@@ -7,7 +7,7 @@ import (
 
 // S2 is not one of the catalogue's owners: it is the store that replicas share, whose inside is a server.
 var _ = inventory.Owner("S2", "shared store", (*postgres.Store)(nil),
-	inventory.Model("S2/store-against-model", "S2/calls-share-a-statement", "S2/calls-sent-again"),
+	inventory.Model("S2/store-against-model", "S2/calls-share-a-statement"),
 	inventory.Linear("S2/compare-and-write-is-one-step"),
 	inventory.Mutant("take-without-compare", "a claim is taken whoever has it",
 		inventory.RejectedBy("S2/compare-and-write-is-one-step", "assertion S2.linear")),
@@ -29,8 +29,6 @@ var _ = inventory.Owner("S2", "shared store", (*postgres.Store)(nil),
 		inventory.RejectedBy("S2/store-against-model", "assertion S2.model")),
 	inventory.Mutant("rows-of-another-call", "of calls that share a statement each is given the rows of another one",
 		inventory.RejectedBy("S2/calls-share-a-statement", "assertion S2.shared")),
-	inventory.Mutant("sent-again-keeps-rows", "a call that is sent again keeps what it had read in a transaction that was taken back",
-		inventory.RejectedBy("S2/calls-sent-again", "assertion S2.again")),
 	inventory.Reason(inventory.LaneSim, "an edge package: a server is another process; the simulated engine stands for it"),
 	inventory.Reason(inventory.LaneExhaustive, "as for the simulated lane"),
 	inventory.Reason(inventory.LaneDeadlock, "a transaction is one statement, and takes its rows in one order"),

@@ -1,15 +1,12 @@
 package postgres_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/millrace-dev/millrace/core/store"
-	"github.com/millrace-dev/millrace/core/store/postgres"
 	"github.com/millrace-dev/millrace/sim/inventory"
 )
 
@@ -63,52 +60,4 @@ func ownRows(st store.Store, n, round int) error {
 		return fmt.Errorf("%s: taken twice: %w", id, err6)
 	}
 	return nil
-}
-
-// A call that the server refuses takes back the transaction that others travelled in. They are sent again, and what they have read before
-// does not count.
-func TestModelS2CallsSentAgain(t *testing.T) {
-	inventory.Run(t, inventory.LaneModel, "S2/calls-sent-again", func(t *testing.T) int {
-		o := fresh()
-		ok(t, open(t, o).Close()) // the tables, within the usual time
-		o.Connections, o.Timeout = 2, 800*time.Millisecond
-		st := open(t, o)
-		defer func() { ok(t, st.Close()) }()
-		_, err := st.Commit(nil, spawning("i"))
-		ok(t, err)
-		tx, err := connect(t, o.Schema).Begin(context.Background())
-		ok(t, err)
-		_, err = tx.Exec(context.Background(), "lock table waits in access exclusive mode")
-		ok(t, err)
-		const readers = 6
-		var tasks sync.WaitGroup
-		var refused [2]error
-		listed := make([][]store.Head, readers)
-		faults := make([]error, readers)
-		for n := range refused { // one keeps the connection busy until the others wait for it; the other goes last in their transaction
-			tasks.Go(func() { _, _, refused[n] = st.ReserveTimers(nil, "a", store.Timer{}, time.Now(), time.Second, 10) })
-			for i := n * readers / 2; i < (n+1)*readers/2; i++ {
-				tasks.Go(func() { listed[i], faults[i] = heads(st) })
-			}
-		}
-		tasks.Wait()
-		ok(t, tx.Rollback(context.Background()))
-		ok(t, errors.Join(faults...))
-		for _, err := range refused {
-			if !errors.Is(err, store.ErrUnavailable) {
-				t.Errorf("a reservation that waited too long: %v", err)
-			}
-		}
-		for _, all := range listed {
-			if len(all) != 1 {
-				inventory.Violated(t, t, "S2.again", "listed %v of one instance", all)
-			}
-		}
-		return readers
-	})
-}
-
-func heads(st *postgres.Store) ([]store.Head, error) {
-	all, _, err := st.Heads(nil, "", 10)
-	return all, err
 }
