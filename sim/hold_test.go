@@ -60,8 +60,10 @@ var holdCases = []struct {
 	{"wait group", func(h *held) { h.wg.Add(1) }, func(h *held) { h.wg.Wait() }, func(h *held) { h.wg.Done() }},
 	{"notify", nil, func(h *held) { h.w.NoError(h.note.Wait(nil)) }, func(h *held) { h.note.One() }},
 	{"notify in a scope", nil, func(h *held) { h.w.NoError(h.note.Wait(h.scope)) }, func(h *held) { h.note.One() }},
-	{"semaphore", func(h *held) { h.w.NoError(h.sem.Acquire(nil, 1)) }, func(h *held) { h.w.NoError(h.sem.Acquire(nil, 1)) },
-		func(h *held) { h.sem.Release(1) }},
+	{
+		"semaphore", func(h *held) { h.w.NoError(h.sem.Acquire(nil, 1)) }, func(h *held) { h.w.NoError(h.sem.Acquire(nil, 1)) },
+		func(h *held) { h.sem.Release(1) },
+	},
 	{"condition", nil, func(h *held) {
 		h.m.Lock()
 		for h.x.Load() == 0 {

@@ -34,17 +34,21 @@ var someValue = new(int)
 
 func atomicKinds() []atomicOps {
 	return []atomicOps{
-		{"bool", func(e *orderWorld) { e.atomics.b.Load() }, func(e *orderWorld) { e.atomics.b.Store(true) }, func(e *orderWorld) { e.atomics.b.Swap(true) },
+		{
+			"bool", func(e *orderWorld) { e.atomics.b.Load() }, func(e *orderWorld) { e.atomics.b.Store(true) }, func(e *orderWorld) { e.atomics.b.Swap(true) },
 			nil, func(e *orderWorld) { must(e, e.atomics.b.CompareAndSwap(e.atomics.b.Peek(), true)) },
-			func(e *orderWorld) { must(e, !e.atomics.b.CompareAndSwap(!e.atomics.b.Peek(), true)) }},
+			func(e *orderWorld) { must(e, !e.atomics.b.CompareAndSwap(!e.atomics.b.Peek(), true)) },
+		},
 		numberOps("int32", func(e *orderWorld) number[int32] { return &e.atomics.i32 }),
 		numberOps("uint32", func(e *orderWorld) number[uint32] { return &e.atomics.u32 }),
 		numberOps("int64", func(e *orderWorld) number[int64] { return &e.atomics.i64 }),
 		numberOps("uint64", func(e *orderWorld) number[uint64] { return &e.atomics.u64 }),
-		{"pointer", func(e *orderWorld) { e.atomics.p.Load() }, func(e *orderWorld) { e.atomics.p.Store(someValue) },
+		{
+			"pointer", func(e *orderWorld) { e.atomics.p.Load() }, func(e *orderWorld) { e.atomics.p.Store(someValue) },
 			func(e *orderWorld) { e.atomics.p.Swap(someValue) }, nil,
 			func(e *orderWorld) { must(e, e.atomics.p.CompareAndSwap(e.atomics.p.Peek(), someValue)) },
-			func(e *orderWorld) { must(e, !e.atomics.p.CompareAndSwap(new(int), nil)) }},
+			func(e *orderWorld) { must(e, !e.atomics.p.CompareAndSwap(new(int), nil)) },
+		},
 	}
 }
 
@@ -80,8 +84,10 @@ func atomicEdges() (groups [][]edge) {
 			{name: name("%s store of another in between"), none: true, give: k.store, between: by("X", k.store), take: k.load},
 			{name: name("%s swap, store of another in between"), none: true, give: k.swap, between: by("X", k.store), take: k.load},
 		}
-		writes, reads := map[string]act{"store": k.store, "swap": k.swap, "cas": k.cas}, map[string]act{"load": k.load, "swap": k.swap, "cas": k.cas,
-			"failed cas": k.failedCAS}
+		writes, reads := map[string]act{"store": k.store, "swap": k.swap, "cas": k.cas}, map[string]act{
+			"load": k.load, "swap": k.swap, "cas": k.cas,
+			"failed cas": k.failedCAS,
+		}
 		if k.add != nil {
 			writes["add"], reads["add"] = k.add, k.add
 		}

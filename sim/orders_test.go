@@ -16,6 +16,7 @@ func recv(c int) act { return func(e *orderWorld) { _, ok := e.c[c].Receive(); m
 func trySend(c int, ok bool) act {
 	return func(e *orderWorld) { must(e, e.c[c].TrySend(1) == ok) }
 }
+
 func tryRecv(c int, want bool) act {
 	return func(e *orderWorld) { _, _, ok := e.c[c].TryReceive(); must(e, ok == want) }
 }
@@ -24,6 +25,7 @@ func closed(c int) act { return func(e *orderWorld) { _, ok := e.c[c].Receive();
 func selectSend(c int) act {
 	return func(e *orderWorld) { must(e, sched.Select2(e.c[c].OnSend(1), e.d.OnReceive()).Index == 0) }
 }
+
 func selectRecv(c int) act {
 	return func(e *orderWorld) { must(e, sched.Select2(e.d.OnReceive(), e.c[c].OnReceive()).Index == 1) }
 }
@@ -120,8 +122,10 @@ var lockEdges = []edge{
 	{name: "read unlock → write lock that waits", before: by("A", lockR), give: unlockR, take: lockW, waits: true},
 	{name: "read unlock → write trylock", before: by("A", lockR), give: unlockR, take: tryW(true)},
 	{name: "read trylock, unlock → write lock", before: by("A", tryR(true)), give: unlockR, take: lockW},
-	{name: "read unlock before that of another → write lock", before: append(by("A", lockR), by("X", lockR)...), give: unlockR,
-		between: by("X", unlockR), take: lockW},
+	{
+		name: "read unlock before that of another → write lock", before: append(by("A", lockR), by("X", lockR)...), give: unlockR,
+		between: by("X", unlockR), take: lockW,
+	},
 	{name: "read unlock, read lock", none: true, before: by("A", lockR), give: unlockR, take: lockR},
 	{name: "read unlock, read trylock", none: true, before: by("A", lockR), give: unlockR, take: tryR(true)},
 	{name: "write unlock, write trylock that fails", none: true, before: by("A", lockW), give: unlockW, between: by("X", lockR), take: tryW(false)},
@@ -181,7 +185,9 @@ func do(e *orderWorld) { e.once.Do(func() {}) }
 func set(first bool) act {
 	return func(e *orderWorld) { must(e, e.written.Set(1) == first) }
 }
+
 func get(ok bool) act { return func(e *orderWorld) { _, got := e.written.Get(); must(e, got == ok) } }
+
 func await(e *orderWorld) {
 	_, err := e.written.Wait(nil)
 	must(e, err == nil)
@@ -249,8 +255,10 @@ var scopeEdges = []edge{
 	{name: "err, err", none: true, before: by("X", cancel), give: errOf(top, false), take: errOf(top, false)},
 	{name: "child, cancel", none: true, give: func(e *orderWorld) { e.scope.Child("k") }, take: cancel},
 	{name: "cancel → notify that ends", give: cancel, waits: true, take: within(func(e *orderWorld) error { return e.note.Wait(e.scope) })},
-	{name: "cancel → acquire that ends", before: by("X", acquire(2)), give: cancel, waits: true,
-		take: within(func(e *orderWorld) error { return e.sem.Acquire(e.scope, 1) })},
+	{
+		name: "cancel → acquire that ends", before: by("X", acquire(2)), give: cancel, waits: true,
+		take: within(func(e *orderWorld) error { return e.sem.Acquire(e.scope, 1) }),
+	},
 	{name: "cancel → watch that ends", give: cancel, waits: true, take: within(func(e *orderWorld) error { return e.watcher.Changed(e.scope) })},
 	{name: "cancel → value that ends", give: cancel, waits: true, take: within(func(e *orderWorld) error {
 		_, err := e.written.Wait(e.scope)
@@ -264,17 +272,23 @@ var scopeEdges = []edge{
 	{name: "cancel → sleep that ends", give: cancel, waits: true, take: within(func(e *orderWorld) error {
 		return e.s.Sleep(e.scope, "nap", time.Hour)
 	})},
-	{name: "release of too few, acquire that ends", none: true, before: by("A", acquire(2)), give: units(1), between: by("X", cancel), waits: true,
-		take: within(func(e *orderWorld) error { return e.sem.Acquire(e.scope, 2) })},
+	{
+		name: "release of too few, acquire that ends", none: true, before: by("A", acquire(2)), give: units(1), between: by("X", cancel), waits: true,
+		take: within(func(e *orderWorld) error { return e.sem.Acquire(e.scope, 2) }),
+	},
 
 	{name: "arm → fire", give: resetFast, take: fired(fast)},
 	{name: "arm → fire that waits", give: resetFast, take: fired(fast), waits: true},
 	{name: "arm, fire of another timer", none: true, give: resetFast, take: fired(slow)},
-	{name: "stop, fire of another arming", none: true, before: by("X", resetFast), give: func(e *orderWorld) { e.fast.Stop() },
-		between: by("X", resetFast), take: fired(fast)},
+	{
+		name: "stop, fire of another arming", none: true, before: by("X", resetFast), give: func(e *orderWorld) { e.fast.Stop() },
+		between: by("X", resetFast), take: fired(fast),
+	},
 	{name: "fired by name", none: true, give: func(e *orderWorld) { must(e, e.w.Fire("slow")) }, take: fired(slow)},
-	{name: "external, external", none: true, give: func(e *orderWorld) { e.s.External("x", func() {}) },
-		take: func(e *orderWorld) { e.s.External("x", func() {}) }},
+	{
+		name: "external, external", none: true, give: func(e *orderWorld) { e.s.External("x", func() {}) },
+		take: func(e *orderWorld) { e.s.External("x", func() {}) },
+	},
 	{name: "yield, yield", none: true, give: func(e *orderWorld) { e.s.Yield() }, take: func(e *orderWorld) { e.s.Yield() }},
 	{name: "now, now", none: true, give: func(e *orderWorld) { e.s.Now() }, take: func(e *orderWorld) { e.s.Now() }},
 }

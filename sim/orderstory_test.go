@@ -14,14 +14,16 @@ func beginOnNode(who string) act {
 		e.w.tasks[len(e.w.tasks)-1].name = who
 	}
 }
+
 func join(scope func(*orderWorld) *sched.Scope) act { return func(e *orderWorld) { scope(e).Join() } }
 func root(e *orderWorld) *sched.Scope               { return e.w.Scope() }
 func joinAll(e *orderWorld)                         { e.w.Join() }
 func rootEnds(e *orderWorld)                        { sched.Select2(e.d.OnReceive(), e.w.Scope().Done()) }
 func finally(e *orderWorld)                         { e.w.Finally(func() { write(e) }) }
-func store(i int) act                               { return func(e *orderWorld) { e.flag[i].Store(1) } }
-func load(i int) act                                { return func(e *orderWorld) { must(e, e.flag[i].Load() == 1) } }
-func waits(e *orderWorld)                           { e.cond.Wait() }
+func store(i int) act { return func(e *orderWorld) { e.flag[i].Store(1) } }
+
+func load(i int) act      { return func(e *orderWorld) { must(e, e.flag[i].Load() == 1) } }
+func waits(e *orderWorld) { e.cond.Wait() }
 
 func crash(e *orderWorld) { e.node.Crash() }
 
@@ -71,12 +73,20 @@ var stories = []struct {
 	}},
 
 	{"a release of too few, an acquire that ends", "", true, history{
-		{"X", acquire(2)}, {"A", write}, {"A", units(1)}, {"B", within(func(e *orderWorld) error { return e.sem.Acquire(e.scope, 2) })},
-		{"Y", cancel}, {"B", write},
+		{"X", acquire(2)},
+		{"A", write},
+		{"A", units(1)},
+		{"B", within(func(e *orderWorld) error { return e.sem.Acquire(e.scope, 2) })},
+		{"Y", cancel},
+		{"B", write},
 	}},
 	{"an acquire that ends lets another go on, then writes", "", true, history{
-		{"X", acquire(1)}, {"A", within(func(e *orderWorld) error { return e.sem.Acquire(e.scope, 2) })}, {"B", acquire(1)},
-		{"Y", cancel}, {"A", write}, {"B", write},
+		{"X", acquire(1)},
+		{"A", within(func(e *orderWorld) error { return e.sem.Acquire(e.scope, 2) })},
+		{"B", acquire(1)},
+		{"Y", cancel},
+		{"A", write},
+		{"B", write},
 	}},
 
 	{"the read of somebody else", "", true, history{{"A", read}, {"B", read}, {"A", store(0)}, {"C", load(0)}, {"C", write}}},
