@@ -78,28 +78,72 @@ func TestEveryCommandHasARecipe(t *testing.T) {
 	}
 }
 
+// unmeant are commands with arguments that cannot be meant; EMPTY is a file that holds no schedule.
+const unmeant = `
+test-sim no-such-check
+test-sim strategy=best
+test-sim seed=x
+test-sim seeds=0
+test-sim cores=-1
+test-sim a b
+test-sim --twice
+test-sim dfs2 strategy=dfs-2
+sim L3
+sim -tso strategy=best
+sim -tso no-such-check
+race strategy=best
+race seed=x
+soak soon
+soak 1s filter=no-such-check
+soak 1s seeds=0
+test-models no-such-check
+test-models checks=0
+test-linearizability no-such-check
+test-deadlock no-such-check
+test-traces no-such-check
+feel n=0
+feel seed=x
+fuzz no-such-target
+fuzz time=soon
+crash --runs 0
+crash more
+chaos time=soon
+chaos break=nothing
+chaos clients=0
+replay
+replay no-such-file
+replay EMPTY
+replay EMPTY mode=exact
+show
+show no-such-file
+qualify no-such-owner
+qualify seeds=0
+audit more
+matrix more
+lint --repair
+ratchet more
+profile more
+timeline more
+test slow
+test quick more
+bench-node more
+bench-tla rounds=0
+bench-sched --here no-such-pair
+bench-sched rounds=0
+bench-flows n=0
+bench-sim no-such-table
+bench-sim trials=0
+bench-sim sct strategy=best
+tla no-such-protocol`
+
 // One rule for all commands: what cannot be meant is refused with 2 before anything runs; 1 is for what ran and does not hold.
 func TestWhatCannotBeMeantIsAUsageError(t *testing.T) {
 	empty := filepath.Join(t.TempDir(), "schedule.json")
 	if err := os.WriteFile(empty, []byte("{}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, args := range [][]string{
-		{"test-sim", "no-such-check"}, {"test-sim", "strategy=best"}, {"test-sim", "seed=x"}, {"test-sim", "seeds=0"}, {"test-sim", "cores=-1"},
-		{"test-sim", "a", "b"}, {"test-sim", "--twice"}, {"test-sim", "dfs2", "strategy=dfs-2"},
-		{"sim", "L3"}, {"sim", "-tso", "strategy=best"}, {"sim", "-tso", "no-such-check"},
-		{"race", "strategy=best"}, {"race", "seed=x"},
-		{"soak", "soon"}, {"soak", "1s", "filter=no-such-check"}, {"soak", "1s", "seeds=0"},
-		{"test-models", "no-such-check"}, {"test-models", "checks=0"}, {"test-linearizability", "no-such-check"},
-		{"test-deadlock", "no-such-check"}, {"test-traces", "no-such-check"},
-		{"feel", "n=0"}, {"feel", "seed=x"}, {"fuzz", "no-such-target"}, {"fuzz", "time=soon"},
-		{"crash", "--runs", "0"}, {"crash", "more"}, {"chaos", "time=soon"}, {"chaos", "break=nothing"}, {"chaos", "clients=0"},
-		{"replay"}, {"replay", "no-such-file"}, {"replay", empty}, {"replay", empty, "mode=exact"}, {"show"}, {"show", "no-such-file"},
-		{"qualify", "no-such-owner"}, {"qualify", "seeds=0"}, {"audit", "more"}, {"matrix", "more"}, {"lint", "--repair"}, {"ratchet", "more"},
-		{"profile", "more"}, {"timeline", "more"}, {"test", "slow"}, {"test", "quick", "more"}, {"bench-node", "more"}, {"bench-tla", "rounds=0"},
-		{"bench-sched", "--here", "no-such-pair"}, {"bench-sched", "rounds=0"}, {"bench-flows", "n=0"}, {"bench-sim", "no-such-table"}, {"bench-sim", "trials=0"},
-		{"bench-sim", "sct", "strategy=best"}, {"tla", "no-such-protocol"},
-	} {
+	for line := range strings.Lines(strings.ReplaceAll(strings.TrimSpace(unmeant), "EMPTY", empty)) {
+		args := strings.Fields(line)
 		i := slices.IndexFunc(commands(), func(c command) bool { return c.name == args[0] })
 		if got := commands()[i].run(t.Context(), args[1:]); got != exitUsage {
 			t.Errorf("%q: exit %d, want %d", args, got, exitUsage)
