@@ -20,7 +20,7 @@ func root(e *orderWorld) *sched.Scope               { return e.w.Scope() }
 func joinAll(e *orderWorld)                         { e.w.Join() }
 func rootEnds(e *orderWorld)                        { sched.Select2(e.d.OnReceive(), e.w.Scope().Done()) }
 func finally(e *orderWorld)                         { e.w.Finally(func() { write(e) }) }
-func store(i int) act { return func(e *orderWorld) { e.flag[i].Store(1) } }
+func store(i int) act                               { return func(e *orderWorld) { e.flag[i].Store(1) } }
 
 func load(i int) act      { return func(e *orderWorld) { must(e, e.flag[i].Load() == 1) } }
 func waits(e *orderWorld) { e.cond.Wait() }

@@ -46,7 +46,7 @@ type holder struct {
 }
 
 type holding struct {
-	any       any //nolint:unused // found by reflection, as the others
+	any       any
 	byName    map[string]*sched.Int64
 	cell      sched.Cell[*holder]
 	pointer   sched.Pointer[holder]
