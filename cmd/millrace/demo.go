@@ -40,7 +40,7 @@ func demo(ctx context.Context, args []string, out, errs io.Writer) int {
 		return statusFailed
 	}
 	if len(a.Faults) > 0 {
-		for _, fault := range a.Faults {
+		for _, fault := range a.Shown() {
 			say(errs, "  %s\n", fault)
 		}
 		say(errs, "millrace demo: the account does not balance\n")
@@ -83,7 +83,7 @@ func runDemo(ctx context.Context, o demoOptions, out io.Writer) (a *orders.Accou
 	if err := errors.Join(flowErr, n.Stop(ctx)); err != nil {
 		return nil, err
 	}
-	a, err = orders.Balance(in, log.Entries(), n.Data)
+	a, err = orders.BalanceLog(in, filepath.Join(dir, "client.log"), n.Data)
 	if err != nil {
 		return nil, err
 	}

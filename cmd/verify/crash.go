@@ -54,6 +54,10 @@ var crashPoints = []string{
 // crashPointHits is the range of the drawn hit.
 const crashPointHits = 12
 
+// pointRuns is from how many runs on a failpoint at which no run died is a finding: each has a run of its own then. With fewer runs it is
+// only told.
+const pointRuns = 30
+
 func runCrash(ctx context.Context, args []string) int { return exit("crash", crash(ctx, args)) }
 
 // crash runs the orders example over and over: even runs kill the node at random instants, odd ones at failpoints, so many
@@ -97,8 +101,14 @@ func crash(ctx context.Context, args []string) error {
 	s.Table([]string{"run", "where", "reached", "deaths", "sent again", "lines", "seconds", "account"}, table)
 	if missed := missedPoints(rows); len(missed) > 0 {
 		s.Printf("failpoints at which no run died: %s\n", strings.Join(missed, ", "))
+		if o.runs >= pointRuns {
+			failed++
+		}
 	}
 	for _, r := range rows {
+		if len(r.Faults) > 0 {
+			s.Printf("run %d: all differences are in %s\n", r.Run, filepath.Join(r.Folder, orders.FaultsFile))
+		}
 		for _, fault := range r.Faults {
 			s.Printf("run %d (--seed %d, data in %s): %s\n", r.Run, o.seed, r.Folder, fault)
 		}
@@ -219,14 +229,16 @@ func crashRun(ctx context.Context, binary string, o crashOptions, i int) (row cr
 	a, err := crashFeed(ctx, n, in, r, &row)
 	row.Seconds = time.Since(started).Seconds()
 	if err == nil {
-		row.Faults = a.Faults
+		row.Faults = a.Shown()
+		err = a.Keep(dir)
 	}
 	return row, err
 }
 
 // crashFeed sends everything while the node dies and comes back, then balances the account.
 func crashFeed(ctx context.Context, n *orders.Node, in *orders.Input, r *rand.Rand, row *crashRow) (a *orders.Account, err error) {
-	log, err := orders.NewLog(filepath.Join(n.Data, "..", "client.log"))
+	path := filepath.Join(n.Data, "..", "client.log")
+	log, err := orders.NewLog(path)
 	if err != nil {
 		return nil, err
 	}
@@ -248,7 +260,7 @@ func crashFeed(ctx context.Context, n *orders.Node, in *orders.Input, r *rand.Ra
 	if err := errors.Join(err, n.Stop(ctx)); err != nil {
 		return nil, err
 	}
-	if a, err = orders.Balance(in, log.Entries(), n.Data); err == nil {
+	if a, err = orders.BalanceLog(in, path, n.Data); err == nil {
 		a.CheckFlows(flows)
 	}
 	return a, err

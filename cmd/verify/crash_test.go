@@ -49,6 +49,9 @@ func TestCrashRunsShareAllFailpoints(t *testing.T) {
 			if row.pending() != 0 || row.Deaths != len(row.Points) {
 				t.Fatalf("run %d of %d: %+v", run, runs, row)
 			}
+			if runs >= pointRuns && len(row.Points) > 1 {
+				t.Fatalf("run %d of %d has to die at %v", run, runs, row.Points)
+			}
 			rows = append(rows, row)
 		}
 		if missed := missedPoints(rows); len(missed) > 0 {

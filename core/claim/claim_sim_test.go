@@ -183,7 +183,7 @@ func TestSimL3RefusalDoesNotWait(t *testing.T) {
 	})
 }
 
-// An owner that comes back is another owner; so is every lane, and every administrator.
+// An owner that comes back is another owner; so is every lane. Administrative requests run on a lane, as its owner.
 func TestSimL3OwnerIsOneLaneOfOneIncarnation(t *testing.T) {
 	sim.Check(t, "L3/owner-is-one-lane-of-one-incarnation", func(w *sim.World) {
 		ids := []store.InstanceID{"a", "b", "c"}

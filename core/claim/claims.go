@@ -9,7 +9,8 @@ import (
 	"github.com/millrace-dev/millrace/core/store"
 )
 
-// Claims (L3) takes claims for one owner: a lane, or an administrative request, of one incarnation of one replica.
+// Claims (L3) takes claims for one owner: a lane of one incarnation of one replica. An administrative request is no owner of
+// its own: it runs on the lane of its instance, under the lane's owner, and the lane keeps it apart from everything else that it runs.
 //
 // It owns the question "may I advance this instance?" and nothing else. It never waits for a claim: whoever holds one
 // may be waiting for the very caller. It never re-enters a claim that names its own owner, and it never leaves one

@@ -58,7 +58,7 @@ type Reads interface {
 //	Hot path       one read to resolve and one to revalidate. Nothing is decoded, validated or evaluated again.
 //
 // Spec tla/correlate/Correlate.tla · Model models/correlate.go · Checks TestSimL8*, TestModelL8*, TestTraceL8*
-// Mutants L8.no-revalidation, L8.before-the-claim, L8.instance-only, L8.miss-is-permanent
+// Mutants L8.*
 type Correlator struct {
 	s     sched.Scheduler
 	reads Reads

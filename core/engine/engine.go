@@ -21,7 +21,10 @@ import (
 	"github.com/millrace-dev/millrace/core/timer"
 )
 
-// Engine is a running execution plane. Its methods may be called by any number of tasks.
+// Engine is a running execution plane (L13), and with others over one store a replica of it (L17). Its methods may be called by any
+// number of tasks.
+//
+// Checks TestSimL13*, TestDeadlockL13*, TestSimL17* · Mutants L13.*, L17.*
 type Engine struct {
 	s        sched.Scheduler
 	options  Options

@@ -25,7 +25,7 @@ func Executes(k bpmn.Kind) bool {
 	}
 }
 
-// Definition is one process, ready to be stepped. It is immutable.
+// Definition is one process, ready to be stepped. It is immutable. Mutants L14.*
 type Definition struct {
 	process *bpmn.Process
 	byID    map[string]int         // index in process.Nodes; only looked up

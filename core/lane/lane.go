@@ -60,7 +60,7 @@ type Hop[Q any] struct {
 //	Hot path       two channel operations and two additions a request; the evidence is plain memory.
 //
 // Spec tla/lane/Lane.tla · Model: none (its sequential history is the queue itself) · Checks TestSimL1*, TestExhaustL1*,
-// TestLinearL1*, TestTraceL1* · Mutants L1.reply-before-commit, L1.two-workers, L1.dequeue-before-reply, L1.close-drops-the-queue
+// TestLinearL1*, TestTraceL1* · Mutants L1.*
 type Lane[Q, R any] struct {
 	s       sched.Scheduler
 	id      int

@@ -2,6 +2,7 @@ package lane_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/millrace-dev/millrace/core/lane"
@@ -95,6 +96,43 @@ func TestSimL1ReplyFollowsCommit(t *testing.T) {
 		}
 		w.Join()
 		r.Close()
+	})
+}
+
+// What completes while a transaction is under way is a request of its own: it runs when that one is decided and replied to. The store
+// brings it in the middle of the commit.
+func TestSimL1CompletionIsARequestOfItsOwn(t *testing.T) {
+	sim.Check(t, "L1/completion-is-a-request-of-its-own", func(w *sim.World) {
+		s := w.Scheduler()
+		begun, brought := sched.NewNotify(s, "begun"), sched.NewNotify(s, "brought")
+		ran := sched.NewCell(s, "ran", []int(nil))
+		prepare := func(_ int, q work) lane.Step[work, int] {
+			*ran.Edit() = append(*ran.View(), q.number)
+			return lane.Step[work, int]{Commit: func() lane.Answer[work, int] {
+				if q.number == 1 {
+					begun.One()
+					w.NoError(brought.Wait(nil))
+				}
+				*ran.Edit() = append(*ran.View(), -q.number)
+				return lane.Answer[work, int]{}
+			}}
+		}
+		r := start(w, lane.Options{Queue: 1}, prepare)
+		w.Go("store", func() {
+			w.NoError(begun.Wait(nil))
+			p, err := r.Accept(w.Scope(), "a", work{"a", 2})
+			w.NoError(err)
+			brought.One()
+			_, err = p.Wait(w.Scope())
+			w.NoError(err)
+		})
+		_, err := r.Straight(w.Scope(), "a", work{"a", 1})
+		w.NoError(err)
+		w.Join()
+		r.Close()
+		w.Finally(func() {
+			w.Require(slices.Equal(*ran.Peek(), []int{1, -1, 2, -2}), "L1.order", "ran %v", *ran.Peek())
+		})
 	})
 }
 

@@ -14,7 +14,7 @@
 //   - a hand-off to one chosen waiter goes through a [Waiter] and Wake.
 //
 // Owners here: I3, the primitives themselves. Their conformance scripts (package conform) run on
-// every backend.
+// every backend. Mutants I3.*
 package sched
 
 import (

@@ -22,12 +22,21 @@ type Account struct {
 	Reasons                               map[string]int // rejected lines by reason
 	Written, Approved                     int            // rows in the node's files
 	Flows                                 int            // orders that needed a flow
-	// Faults are the differences: lost, doubled or changed records, wrong answers. Empty means that the account balances.
+	// Faults are the differences, all of them: lost, doubled or changed records, wrong answers. Empty means that the account balances.
 	Faults []string
 }
 
-// maxFaults bounds what an account lists.
+// maxFaults bounds what an account shows.
 const maxFaults = 50
+
+// BalanceLog is Balance with the client's log as it is on the disk.
+func BalanceLog(in *Input, log, dir string) (*Account, error) {
+	entries, err := ReadLog(log)
+	if err != nil {
+		return nil, err
+	}
+	return Balance(in, entries, dir)
+}
 
 // Balance compares the node's files in dir with the input and the client's log.
 func Balance(in *Input, entries []Entry, dir string) (*Account, error) {
@@ -49,10 +58,30 @@ func Balance(in *Input, entries []Entry, dir string) (*Account, error) {
 	a.Written, err = a.file(filepath.Join(dir, "ledger.ndjson"), small)
 	a.Approved, err2 = a.file(filepath.Join(dir, "approved.ndjson"), approved)
 	sort.Strings(a.Faults)
-	if n := len(a.Faults); n > maxFaults {
-		a.Faults = append(a.Faults[:maxFaults], fmt.Sprintf("… and %d more", n-maxFaults))
-	}
 	return a, errors.Join(err, err2)
+}
+
+// Shown returns the first faults, and how many more there are: what people read.
+func (a *Account) Shown() []string {
+	n := len(a.Faults)
+	if n <= maxFaults {
+		return a.Faults
+	}
+	return append(slices.Clone(a.Faults[:maxFaults]), fmt.Sprintf("… and %d more", n-maxFaults))
+}
+
+// FaultsFile is the name of the file that lists every fault of an account, one a line.
+const FaultsFile = "faults.txt"
+
+// Keep writes all faults into a folder, when there are some.
+func (a *Account) Keep(dir string) error {
+	if len(a.Faults) == 0 {
+		return nil
+	}
+	if err := os.WriteFile(filepath.Join(dir, FaultsFile), []byte(strings.Join(a.Faults, "\n")+"\n"), 0o644); err != nil {
+		return fmt.Errorf("keep faults: %w", err)
+	}
+	return nil
 }
 
 // Fault adds a difference found elsewhere.

@@ -2,6 +2,7 @@ package orders
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -163,12 +164,60 @@ func acceptCopy(x *outcome) {
 	}
 }
 
-func TestFaultsAreBounded(t *testing.T) {
+// Few faults are shown, and all of them are kept: each order that is lost has a line.
+func TestShownFaultsAreBoundedAndKeptOnesAreAll(t *testing.T) {
 	x := rightOutcome(t)
+	lost := len(x.ledger)
 	x.ledger = nil
 	a := x.balance(t)
-	if len(a.Faults) != maxFaults+1 || !strings.Contains(a.Faults[maxFaults], "more") {
-		t.Errorf("%d faults, the last is %q", len(a.Faults), a.Faults[len(a.Faults)-1])
+	shown := a.Shown()
+	if len(shown) != maxFaults+1 || !strings.Contains(shown[maxFaults], fmt.Sprintf("and %d more", lost-maxFaults)) || len(a.Faults) != lost {
+		t.Errorf("%d faults of %d lost orders, the last shown is %q", len(a.Faults), lost, shown[len(shown)-1])
+	}
+	dir := t.TempDir()
+	if err := a.Keep(dir); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, FaultsFile))
+	if err != nil || strings.Count(string(text), "is lost\n") != lost {
+		t.Errorf("%d lost orders are kept, want %d: %v", strings.Count(string(text), "is lost\n"), lost, err)
+	}
+	if err := a.Keep(filepath.Join(dir, "none")); err == nil {
+		t.Error("no folder, no error")
+	}
+}
+
+// What the account is balanced with is on the disk: an entry that was lost or torn there is seen.
+func TestAccountReadsTheLogBack(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "client.log")
+	log, err := NewLog(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		if err := log.Write(Entry{Body: i}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := ReadLog(path)
+	if err != nil || len(entries) != 3 || entries[2].Body != 2 || log.Entries() != 3 {
+		t.Errorf("read %v, %v", entries, err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, text[:len(text)-5], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := BalanceLog(Generate(1, 10, 5), path, t.TempDir()); err == nil || !strings.Contains(err.Error(), "line 3") {
+		t.Errorf("a torn entry: %v", err)
+	}
+	if _, err := ReadLog(path + "x"); err == nil {
+		t.Error("no log, no error")
 	}
 }
 

@@ -1,6 +1,7 @@
 package orders
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,7 +19,7 @@ type Entry struct {
 type Log struct {
 	mu      sync.Mutex
 	file    *os.File
-	entries []Entry
+	entries int
 }
 
 // NewLog creates the log at path.
@@ -44,15 +45,32 @@ func (l *Log) Write(e Entry) error {
 	if err != nil {
 		return fmt.Errorf("write client log: %w", err)
 	}
-	l.entries = append(l.entries, e)
+	l.entries++
 	return nil
 }
 
-// Entries returns what was logged, in order.
-func (l *Log) Entries() []Entry {
+// Entries returns how many entries are on the disk.
+func (l *Log) Entries() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return append([]Entry(nil), l.entries...)
+	return l.entries
+}
+
+// ReadLog reads the log at path back: what is on the disk, and not what its writer believes to be there.
+func ReadLog(path string) ([]Entry, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read client log: %w", err)
+	}
+	var entries []Entry
+	for line := range bytes.Lines(text) {
+		var e Entry
+		if err := json.Unmarshal(line, &e); err != nil {
+			return nil, fmt.Errorf("read client log: line %d: %w", len(entries)+1, err)
+		}
+		entries = append(entries, e)
+	}
+	return entries, nil
 }
 
 // Close closes the file.

@@ -19,7 +19,7 @@ import (
 //
 // Invariants: R1 a transaction is one statement, so no lock of the server is ever held while a client thinks. R2 an operation
 // holds one connection at a time and waits for none while it holds one, so any number of connections suffices. R3 what a read
-// returned with ticket 0 is durable.
+// returned with ticket 0 is durable. Mutants S2.*
 type Store struct {
 	options Options
 	types   *argTypes

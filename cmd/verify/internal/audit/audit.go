@@ -17,7 +17,8 @@ import (
 )
 
 // Static returns what is wrong without running anything: faulty declarations, registered checks that no
-// test names, test functions of a lane that run no registered check, mutants of code that has moved on.
+// test names, test functions of a lane that run no registered check, mutants of code that has moved on,
+// mutants that no header names.
 func Static(c *catalog.Catalog) []catalog.Fault {
 	findings := slices.Clone(c.Faults)
 	if len(c.Owners) == 0 {
@@ -45,7 +46,7 @@ func Static(c *catalog.Catalog) []catalog.Fault {
 			findings = append(findings, catalog.Fault{At: catalog.Position{File: m.File(), Line: 1}, Message: err.Error()})
 		}
 	}
-	return sorted(findings)
+	return sorted(append(findings, headers(c)...))
 }
 
 // applies says why a mutant cannot be tried. Only some of them are when everything else gates.
