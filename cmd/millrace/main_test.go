@@ -22,6 +22,10 @@ import (
 // TestMain runs the tests, or is the command itself when a test or the demo has started it as a node.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "run" {
+		if err := limitFiles(os.Getenv(limitVar)); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(statusFailed)
+		}
 		main()
 	}
 	goleak.VerifyTestMain(m)

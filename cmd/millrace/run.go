@@ -8,8 +8,10 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"os/signal"
 	"runtime/pprof"
 	"strings"
+	"syscall"
 
 	"github.com/millrace-dev/millrace/core/node"
 	"github.com/millrace-dev/millrace/core/sink"
@@ -53,6 +55,7 @@ func runNode(ctx context.Context, args []string, out, errs io.Writer) int {
 		say(errs, "millrace run: %v\n", err)
 		return statusRefused
 	}
+	signal.Ignore(syscall.SIGXFSZ) // a file that may not grow is a write that fails, and fences; the signal would be a panic
 	n, err := node.Start(o)
 	if err != nil {
 		say(errs, "millrace run: %v\n", errors.Join(err, written()))
