@@ -272,7 +272,7 @@ func (e *Engine) decisionRows(scope *sched.Scope, now, next *view, p Package) ([
 
 // tooOld are the removals of what the store keeps of deployments beyond MaxKept.
 func (e *Engine) tooOld(scope *sched.Scope, next *view) ([]store.Row, error) {
-	all, err := e.infos(scope)
+	all, _, err := e.infos(scope)
 	if err != nil {
 		return nil, err
 	}

@@ -34,16 +34,21 @@ type Deployment struct {
 	pieces int
 }
 
-// Deployments is Versions with their numbers. It counts all running instances and all emissions: for people and checks.
+// Deployments is Versions with their numbers. It counts all running instances and all emissions: for people and checks. What it
+// tells is durable.
 func (e *Engine) Deployments(scope *sched.Scope) ([]Deployment, error) {
-	all, err := e.Versions(scope)
+	all, seen, err := e.versions(scope)
 	if err != nil {
 		return nil, err
 	}
 	instances, unsent := map[string]int{}, map[string]int{}
-	err = e.pinned(scope, func(id string) bool { instances[id]++; return true })
+	pins, err := e.pinned(scope, func(id string) bool { instances[id]++; return true })
+	var emissions store.Ticket
 	if err == nil {
-		err = e.unsent(scope, func(id string) bool { unsent[id]++; return true })
+		emissions, err = e.unsent(scope, func(id string) bool { unsent[id]++; return true })
+	}
+	if err == nil {
+		err = e.store.WaitDurable(scope, max(seen, pins, emissions))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("list deployments: %w", err)
@@ -55,14 +60,26 @@ func (e *Engine) Deployments(scope *sched.Scope) ([]Deployment, error) {
 }
 
 // Versions lists every deployment that the store keeps, the active one first, then those that drain, then by the time at which they
-// were activated, newest first. It counts nothing.
+// were activated, newest first. It counts nothing. What it tells is durable.
 func (e *Engine) Versions(scope *sched.Scope) ([]Deployment, error) {
-	if err := e.catchUp(scope); err != nil {
+	all, seen, err := e.versions(scope)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.store.WaitDurable(scope, seen); err != nil {
 		return nil, fmt.Errorf("list deployments: %w", err)
 	}
-	all, err := e.infos(scope)
+	return all, nil
+}
+
+// versions is Versions, before what it read is durable.
+func (e *Engine) versions(scope *sched.Scope) ([]Deployment, store.Ticket, error) {
+	if err := e.catchUp(scope); err != nil {
+		return nil, 0, fmt.Errorf("list deployments: %w", err)
+	}
+	all, seen, err := e.infos(scope)
 	if err != nil {
-		return nil, fmt.Errorf("list deployments: %w", err)
+		return nil, 0, fmt.Errorf("list deployments: %w", err)
 	}
 	v := e.flip.Observe()
 	for i := range all {
@@ -75,7 +92,7 @@ func (e *Engine) Versions(scope *sched.Scope) ([]Deployment, error) {
 		}
 		return b.Activated.Compare(a.Activated)
 	})
-	return all, nil
+	return all, seen, nil
 }
 
 func stateOf(v *view, id string) State {
@@ -91,10 +108,10 @@ func stateOf(v *view, id string) State {
 }
 
 // infos reads the row of every deployment, in the order of their hashes.
-func (e *Engine) infos(scope *sched.Scope) ([]Deployment, error) {
-	rows, _, err := e.store.Rows(scope, deploymentSpace, infoPrefix, store.MaxScan)
+func (e *Engine) infos(scope *sched.Scope) ([]Deployment, store.Ticket, error) {
+	rows, seen, err := e.store.Rows(scope, deploymentSpace, infoPrefix, store.MaxScan)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	var all []Deployment
 	for _, row := range rows {
@@ -104,53 +121,56 @@ func (e *Engine) infos(scope *sched.Scope) ([]Deployment, error) {
 		}
 		var x info
 		if err := json.Unmarshal(row.Value, &x); err != nil {
-			return nil, fmt.Errorf("deployment %s: %w", id, err)
+			return nil, 0, fmt.Errorf("deployment %s: %w", id, err)
 		}
 		all = append(all, Deployment{ID: id, Added: x.Added, Activated: x.Activated, Replaced: x.Replaced, Retired: x.Retired, pieces: x.Pieces})
 	}
-	return all, nil
+	return all, seen, nil
 }
 
-// pinned tells the deployment of each running instance, until yield returns false.
-func (e *Engine) pinned(scope *sched.Scope, yield func(deployment string) bool) error {
+// pinned tells the deployment of each running instance, until yield returns false. The ticket covers what it told.
+func (e *Engine) pinned(scope *sched.Scope, yield func(deployment string) bool) (seen store.Ticket, err error) {
 	after := store.InstanceID("")
 	for {
-		page, _, err := e.store.Pins(scope, after, store.MaxScan)
+		page, ticket, err := e.store.Pins(scope, after, store.MaxScan)
 		if err != nil {
-			return err
+			return seen, err
 		}
+		seen = max(seen, ticket)
 		for _, p := range page {
 			if !yield(p.Deployment) {
-				return nil
+				return seen, nil
 			}
 		}
 		if len(page) < store.MaxScan {
-			return nil
+			return seen, nil
 		}
 		after = page[len(page)-1].Instance
 	}
 }
 
-// unsent tells the deployment of the instance of each emission in the outbox, until yield returns false.
-func (e *Engine) unsent(scope *sched.Scope, yield func(deployment string) bool) error {
+// unsent tells the deployment of the instance of each emission in the outbox, until yield returns false. The ticket covers what it told.
+func (e *Engine) unsent(scope *sched.Scope, yield func(deployment string) bool) (seen store.Ticket, err error) {
 	after, last := store.Emission{}, store.Pin{}
 	for {
-		page, _, err := e.store.Emissions(scope, after, store.MaxScan)
+		page, ticket, err := e.store.Emissions(scope, after, store.MaxScan)
 		if err != nil {
-			return err
+			return seen, err
 		}
+		seen = max(seen, ticket)
 		for _, x := range page {
 			if last.Instance != x.Instance {
-				if last, _, err = e.store.PinOf(scope, x.Instance); err != nil {
-					return err
+				if last, ticket, err = e.store.PinOf(scope, x.Instance); err != nil {
+					return seen, err
 				}
+				seen = max(seen, ticket)
 			}
 			if !yield(last.Deployment) {
-				return nil
+				return seen, nil
 			}
 		}
 		if len(page) < store.MaxScan {
-			return nil
+			return seen, nil
 		}
 		after = page[len(page)-1]
 	}
@@ -164,9 +184,10 @@ func (e *Engine) quiet(scope *sched.Scope, ids ...string) ([]string, error) {
 		quiet = slices.DeleteFunc(quiet, func(id string) bool { return id == deployment })
 		return len(quiet) > 0
 	}
-	err := e.pinned(scope, look)
+	// No ticket is waited for: the decision that rests on the look is committed after what it saw, and told when it is durable.
+	_, err := e.pinned(scope, look)
 	if err == nil && len(quiet) > 0 {
-		err = e.unsent(scope, look)
+		_, err = e.unsent(scope, look)
 	}
 	if err != nil {
 		return nil, err

@@ -73,9 +73,12 @@ func (e *Engine) FetchTasks(scope *sched.Scope, f Fetch) ([]Task, error) {
 		return nil, fmt.Errorf("fetch tasks: %w", err)
 	}
 	var tasks []Task
+	var seen store.Ticket
 	look := func() (done bool, err error) {
 		for _, name := range f.Types {
-			if err = e.lockTasks(scope, f, name, &tasks); err != nil || len(tasks) >= f.Max {
+			var ticket store.Ticket
+			ticket, err = e.lockTasks(scope, f, name, &tasks)
+			if seen = max(seen, ticket); err != nil || len(tasks) >= f.Max {
 				break
 			}
 		}
@@ -92,73 +95,80 @@ func (e *Engine) FetchTasks(scope *sched.Scope, f Fetch) ([]Task, error) {
 	if err := e.board.Wait(patience, look); err != nil {
 		return nil, fmt.Errorf("fetch tasks for %s: %w", f.Worker, err)
 	}
+	if len(tasks) == 0 { // a lock is durable; that there is nothing to lock rests on what was read
+		if err := e.store.WaitDurable(scope, seen); err != nil {
+			return nil, fmt.Errorf("fetch tasks for %s: %w: %w", f.Worker, ErrStore, err)
+		}
+	}
 	return tasks, nil
 }
 
 // holdOffer is how long a replica keeps an offer from the others while it locks the task. What could not be locked then is theirs.
 const holdOffer = time.Second
 
-// lockTasks locks tasks of one type. Who is busy, was faster or is gone is passed over.
-func (e *Engine) lockTasks(scope *sched.Scope, f Fetch, name string, tasks *[]Task) error {
+// lockTasks locks tasks of one type. Who is busy, was faster or is gone is passed over. The ticket covers what it read.
+func (e *Engine) lockTasks(scope *sched.Scope, f Fetch, name string, tasks *[]Task) (seen store.Ticket, err error) {
 	if e.options.Shared {
 		return e.lockReserved(scope, f, name, tasks)
 	}
 	const page = 100
 	space, after := taskSpace(name), ""
 	for rounds := 0; rounds < page && len(*tasks) < f.Max; rounds++ {
-		rows, _, err := e.store.Rows(scope, space, after, page)
+		rows, ticket, err := e.store.Rows(scope, space, after, page)
 		if err != nil {
-			return fmt.Errorf("%w: %w", ErrStore, err)
+			return seen, fmt.Errorf("%w: %w", ErrStore, err)
 		}
+		seen = max(seen, ticket)
 		for _, row := range rows {
 			at, ref, err := readTaskKey(row.Key)
 			if err != nil {
-				return err
+				return seen, err
 			}
 			if at.After(e.s.Now()) || len(*tasks) >= f.Max {
-				return nil // rows are in the order in which they are offered
+				return seen, nil // rows are in the order in which they are offered
 			}
 			after = row.Key
 			if err := e.lockTask(scope, f, ref, tasks); err != nil {
-				return err
+				return seen, err
 			}
 		}
 		if len(rows) < page {
-			return nil
+			return seen, nil
 		}
 	}
-	return nil
+	return seen, nil
 }
 
 // lockReserved is lockTasks among replicas: each tries offers of its own, as many as are wanted, so that none is tried in vain because
 // another replica has just locked it.
-func (e *Engine) lockReserved(scope *sched.Scope, f Fetch, name string, tasks *[]Task) error {
+func (e *Engine) lockReserved(scope *sched.Scope, f Fetch, name string, tasks *[]Task) (seen store.Ticket, err error) {
 	const rounds = 100
 	first, until := "", taskKey(e.s.Now().Add(1), "", 0) // behind what is offered now
 	for n := 0; n < rounds && len(*tasks) < f.Max; n++ {
 		limit := f.Max - len(*tasks)
-		rows, _, err := e.store.Reserve(scope, taskSpace(name), until, holdOffer, limit)
+		rows, ticket, err := e.store.Reserve(scope, taskSpace(name), until, holdOffer, limit)
 		if err != nil {
-			return fmt.Errorf("%w: %w", ErrStore, err)
+			return seen, fmt.Errorf("%w: %w", ErrStore, err)
 		}
+		seen = max(seen, ticket)
 		if len(rows) > 0 && rows[0].Key == first {
-			return nil // it cannot be locked now, and its reservation has ended or there is none
+			return seen, nil // it cannot be locked now, and its reservation has ended or there is none
 		}
 		for _, row := range rows {
 			first = rows[0].Key
 			_, ref, err := readTaskKey(row.Key)
 			if err != nil {
-				return err
+				return seen, err
 			}
 			if err := e.lockTask(scope, f, ref, tasks); err != nil {
-				return err
+				return seen, err
 			}
 		}
 		if len(rows) < limit {
-			return nil
+			return seen, nil
 		}
 	}
-	return nil
+	return seen, nil
 }
 
 func (e *Engine) lockTask(scope *sched.Scope, f Fetch, ref TaskRef, tasks *[]Task) error {

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/millrace-dev/millrace/core/bpmn"
@@ -25,9 +27,27 @@ func (n *Node) handlers() map[string]engine.Handler {
 	n.calls = &http.Client{Timeout: callTimeout, Transport: &http.Transport{
 		Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: 4, IdleConnTimeout: time.Minute,
 	}}
-	return map[string]engine.Handler{
+	all := map[string]engine.Handler{
 		graph.HTTPTask: func(scope *sched.Scope, c flow.Call) (*feel.Context, error) { return httpCall(n.calls, scope, c) },
 	}
+	maps.Copy(all, n.opts.Handlers) // none has a built-in type: Options.Validate
+	return all
+}
+
+// checkHandlers joins every fault of the handlers that a program registers.
+func checkHandlers(all map[string]engine.Handler) error {
+	var faults []error
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		switch {
+		case name == graph.HTTPTask || name == flow.EmitType:
+			faults = append(faults, fmt.Errorf("handlers: task type %q is built in", name))
+		case name == "" || len(name) > flow.MaxTaskType:
+			faults = append(faults, fmt.Errorf("handlers: %.40q is not a task type of 1 to %d bytes", name, flow.MaxTaskType))
+		case all[name] == nil:
+			faults = append(faults, fmt.Errorf("handlers: task type %q has no function", name))
+		}
+	}
+	return errors.Join(faults...)
 }
 
 // httpCall does a task of type http, whose headers the package has checked. The body is the task's variables as JSON. An answer of 2xx

@@ -35,6 +35,8 @@ type instancePage struct {
 	Instances []instanceLine `json:"instances"`
 	// Next is where the next page begins; empty on the last one.
 	Next store.InstanceID `json:"next,omitempty"`
+
+	seen store.Ticket // covers what was read
 }
 
 var listedStatuses = []string{store.Running.String(), store.Completed.String(), store.Failed.String()}
@@ -82,11 +84,19 @@ func (n *Node) apiInstances(w http.ResponseWriter, r *http.Request) {
 		list = n.listStuck
 	}
 	page, err := list(l)
+	n.replyRead(w, page.seen, err, page)
+}
+
+// replyRead answers with what was read of the store of the flows, when it is durable: what a crash takes back was never told.
+func (n *Node) replyRead(w http.ResponseWriter, seen store.Ticket, err error, body any) {
+	if err == nil {
+		err = n.plane.WaitDurable(n.intake, seen)
+	}
 	if err != nil {
 		reply(w, http.StatusServiceUnavailable, problem{err.Error()})
 		return
 	}
-	reply(w, http.StatusOK, page)
+	reply(w, http.StatusOK, body)
 }
 
 // headsPage bounds one listing of heads, so that a page of few instances does not read many.
@@ -98,10 +108,11 @@ func (n *Node) listInstances(l listing) (instancePage, error) {
 	after := l.after
 	for looked := 0; looked < maxLooked; {
 		limit := min(headsPage, max(2*l.limit, 100), maxLooked-looked)
-		heads, _, err := n.plane.Heads(n.intake, after, limit)
+		heads, ticket, err := n.plane.Heads(n.intake, after, limit)
 		if err != nil {
 			return page, err
 		}
+		page.seen = max(page.seen, ticket)
 		for _, h := range heads {
 			if len(page.Instances) == l.limit {
 				page.Next = after
@@ -156,6 +167,8 @@ type counts struct {
 	Running   int `json:"running"`
 	// Emissions is the number of outbox rows that have not been delivered yet.
 	Emissions int `json:"emissions"`
+
+	seen store.Ticket // covers what was read
 }
 
 // apiCount counts the rows of the store, a page at a time, so that it holds neither the store nor its rows for long. What changes
@@ -166,21 +179,18 @@ func (n *Node) apiCount(w http.ResponseWriter, _ *http.Request) {
 	if err == nil {
 		err = n.countEmissions(&c)
 	}
-	if err != nil {
-		reply(w, http.StatusServiceUnavailable, problem{err.Error()})
-		return
-	}
 	c.Started = c.Running + c.Completed + c.Failed
-	reply(w, http.StatusOK, c)
+	n.replyRead(w, c.seen, err, c)
 }
 
 func (n *Node) countInstances(c *counts) error {
 	after := store.InstanceID("")
 	for {
-		heads, _, err := n.plane.Heads(n.intake, after, maxLooked)
+		heads, ticket, err := n.plane.Heads(n.intake, after, maxLooked)
 		if err != nil {
 			return err
 		}
+		c.seen = max(c.seen, ticket)
 		for _, h := range heads {
 			c.add(h)
 		}
@@ -209,10 +219,11 @@ func (c *counts) add(h store.Head) {
 func (n *Node) countEmissions(c *counts) error {
 	after := store.Emission{}
 	for {
-		rows, _, err := n.plane.Emissions(n.intake, after, maxLooked)
+		rows, ticket, err := n.plane.Emissions(n.intake, after, maxLooked)
 		if err != nil {
 			return err
 		}
+		c.seen = max(c.seen, ticket)
 		c.Emissions += len(rows)
 		if len(rows) < maxLooked {
 			return nil

@@ -42,12 +42,16 @@ type Options struct {
 	AcceptShort []string
 	// Log receives what an operator should know. Nil: standard error, as text.
 	Log *slog.Logger
+	// Handlers do the work of service tasks in this process, by task type: the work of other types is left to external workers. The
+	// built-in types cannot be taken. A handler runs on the lane of its instance, see [engine.Handler]. Nil: the built-in ones alone.
+	Handlers map[string]engine.Handler
 	// Failpoint is called at the named points of a commit; crash tests end the process there. Nil: nothing.
 	Failpoint func(point string)
 
-	// What tests replace: the store's file system (nil is the system's), the measure of free space, when a lane counts as dead, and how
-	// long the shared store may be silent (0 is silence).
+	// What tests replace: the store's file system (nil is the system's), the store of the flows, the measure of free space, when a
+	// lane counts as dead, and how long the shared store may be silent (0 is silence).
 	storeFS  vfs.FS
+	planeOf  func(store.Store) store.Store // what is put before the store of the flows
 	diskFree func(*Node) (uint64, error)
 	deadLane time.Duration // 0: deadLane
 	silence  time.Duration
@@ -66,6 +70,7 @@ func (o Options) Validate() error {
 	if err := o.Shared.validate(); err != nil {
 		faults = append(faults, err)
 	}
+	faults = append(faults, checkHandlers(o.Handlers))
 	if len(o.Replica) > maxReplica {
 		faults = append(faults, fmt.Errorf("replica: %d bytes, more than %d", len(o.Replica), maxReplica))
 	}

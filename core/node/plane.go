@@ -62,6 +62,9 @@ const silence = 3 * time.Second
 // startPlane opens the store of the flows: the node's own, or the shared one.
 func (n *Node) startPlane() error {
 	n.plane = n.store
+	if n.opts.planeOf != nil {
+		n.plane = n.opts.planeOf(n.plane)
+	}
 	if n.opts.Shared.URL == "" {
 		return nil
 	}
