@@ -90,11 +90,16 @@ func (x *outside) node(scope *sched.Scope, o engine.Options) *engine.Engine {
 
 // nodeWith is node with hints to other replicas.
 func (x *outside) nodeWith(scope *sched.Scope, o engine.Options, hints store.Hinter) *engine.Engine {
+	return x.nodeOver(scope, x.shared(), o, hints)
+}
+
+// nodeOver is nodeWith over a store of one's own.
+func (x *outside) nodeOver(scope *sched.Scope, st store.Store, o engine.Options, hints store.Hinter) *engine.Engine {
 	var e *engine.Engine
 	for {
 		var err error
 		e, err = engine.New(x.Scheduler(), scope, o, engine.Parts{
-			Store:    x.shared(),
+			Store:    st,
 			Hints:    hints,
 			Package:  x.deployment("d1"),
 			Compile:  func(id string, _ []byte) (engine.Package, error) { return x.deployment(id), nil },

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/millrace-dev/millrace/core/engine"
+	"github.com/millrace-dev/millrace/core/store"
 	"github.com/millrace-dev/millrace/core/store/memory"
 	"github.com/millrace-dev/millrace/sim"
 )
@@ -33,18 +34,47 @@ func TestSimL10MomentIsFiredForOneVersion(t *testing.T) {
 		w.StopFaults()
 		f.engine.StopFaults()
 		f.at(8 * time.Minute)
-		starts := map[string]int{}
-		for id, in := range f.dump(f.engine.Peek).Instances { //order:they are counted
-			if !engine.IsSchedule(id) && !engine.Internal(id) {
-				starts[in.Flow]++
-			}
-		}
-		w.Require(starts["dated"] == 1, "L10.once", "a date started %d instances", starts["dated"])
-		w.Require(starts["thrice"] == 3, "L10.once", "three moments started %d instances", starts["thrice"])
+		f.startedOnce()
 		for _, x := range f.replicas {
 			x.stop()
 		}
 	}, sim.Steps(400_000), sim.Runs(60))
+}
+
+// A replica is inside the commit of a tick when another one makes another version active, whose schedules find that nothing was fired yet. The
+// tick does not happen any more: the moment is the other version's.
+func TestSimL10TickRestsOnTheDecision(t *testing.T) {
+	flows := definitions(t, "dated.bpmn")
+	sim.Check(t, "L10/tick-rests-on-the-decision", func(w *sim.World) {
+		x := newOutside(w, flows, memory.Options{})
+		st := newGated(w, x.st, func(s *store.Step) bool { return engine.IsSchedule(s.Claim.Instance) && !s.Spawn })
+		o := engine.Options{Shared: true, Replica: "slow", Lanes: 1 + w.Choose("lanes", 2)}
+		slow := x.nodeOver(w.Scope(), st, o, nil)
+		if _, err := st.inside.Wait(w.Scope()); err != nil {
+			w.NoError(err)
+		}
+		o.Replica = "quick"
+		quick := x.node(w.Scope(), o)
+		w.NoError(quick.Activate(w.Scope(), x.deployment("d2")))
+		w.NoError(w.Scheduler().Sleep(w.Scope(), "schedules", 2*time.Second))
+		st.open.Set(true)
+		w.NoError(w.Scheduler().Sleep(w.Scope(), "moments", 5*time.Minute))
+		x.startedOnce()
+		slow.Close()
+		quick.Close()
+	}, sim.Steps(100_000), sim.Runs(20))
+}
+
+// startedOnce requires that each moment of dated.bpmn has started one instance.
+func (x *outside) startedOnce() {
+	starts := map[string]int{}
+	for id, in := range x.dump(x.engine.Peek).Instances { //order:they are counted
+		if !engine.IsSchedule(id) && !engine.Internal(id) {
+			starts[in.Flow]++
+		}
+	}
+	x.Require(starts["dated"] == 1, "L10.once", "a date started %d instances", starts["dated"])
+	x.Require(starts["thrice"] == 3, "L10.once", "three moments started %d instances", starts["thrice"])
 }
 
 // at waits for a time, counted from the beginning.
