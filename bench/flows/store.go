@@ -34,11 +34,7 @@ func openStore(s sched.Scheduler, scope *sched.Scope, r *result, url, schema str
 		st, end, err = openPebble(scope)
 	case "postgres":
 		r.Sync = "PostgreSQL, synchronous_commit=on"
-		connections := max(4, min(16, r.Lanes))
-		if r.Group {
-			connections = 4 // one of them carries all commits
-		}
-		st, err = postgres.Open(scope, postgres.Options{URL: url, Schema: schema, Connections: connections})
+		st, err = postgres.Open(scope, postgres.Options{URL: url, Schema: schema})
 		end = func() error { return st.Close() }
 	case "slow":
 		r.Sync = fmt.Sprintf("memory, every commit takes %v", slowCommit)

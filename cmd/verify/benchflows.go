@@ -59,7 +59,7 @@ const (
 	onPebble8   = "Millrace, Pebble, 8 lanes"
 	onPebble64  = "Millrace, Pebble, 64 lanes"
 	onSQLite    = "go-workflows, SQLite"
-	onPostgres  = "Millrace, PostgreSQL, 32 lanes"
+	onPostgres  = "Millrace, PostgreSQL, 64 lanes"
 	inGroups    = "Millrace, PostgreSQL, 64 lanes, group commit"
 	onDBOS      = "DBOS, PostgreSQL"
 	onSlow1     = "Millrace, 5 ms a commit, 1 lane"
@@ -67,7 +67,7 @@ const (
 	onSlowAlone = "Millrace, 5 ms a commit, 8 lanes, 4 in flight"
 )
 
-// flowsVariants are measured in turn. A package says how many lanes its node has, 1 … 256; the bars of Pebble are for as many as
+// flowsVariants are measured in turn. A package says how many lanes its node has, 1 … 256; the bars are for as many as
 // instances are in flight, so that each can be inside its commit: commits that wait together share a sync.
 func flowsVariants() []flowsVariant {
 	return []flowsVariant{
@@ -75,7 +75,7 @@ func flowsVariants() []flowsVariant {
 		{name: onPebble8, share: 1, args: []string{"-lanes", "8"}},
 		{name: onPebble64, share: 1, args: []string{"-lanes", "64"}},
 		{name: onSQLite, peer: true, share: 0.1, args: []string{"-engine", "go-workflows"}},
-		{name: onPostgres, server: true, share: 1, args: []string{"-store", "postgres", "-lanes", "32"}},
+		{name: onPostgres, server: true, share: 1, args: []string{"-store", "postgres", "-lanes", "64"}},
 		{name: inGroups, server: true, share: 1, args: []string{"-store", "postgres", "-lanes", "64", "-group"}},
 		{name: onDBOS, peer: true, server: true, share: 0.2, args: []string{"-engine", "dbos"}},
 		{name: onSlow1, share: 0.1, args: []string{"-store", "slow", "-lanes", "1"}},
