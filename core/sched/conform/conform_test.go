@@ -2,10 +2,12 @@ package conform_test
 
 import (
 	"go/ast"
+	"go/importer"
 	"go/parser"
 	"go/token"
-	"io/fs"
+	"go/types"
 	"runtime"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -127,43 +129,97 @@ var silent = []string{
 	"Real", "Own", "Check", "Traced", "Emit", "With", "Broken", "Error", "String",
 }
 
-// No primitive is left out: each constructor and each method of core/sched is used by a script.
+// No primitive is left out: each constructor and each method of each type of core/sched is used by a script.
 func TestEveryPrimitiveHasAScript(t *testing.T) {
-	used := map[string]bool{}
-	inspect(t, ".", func(n ast.Node) {
-		if s, ok := n.(*ast.SelectorExpr); ok {
-			used[s.Sel.Name] = true
+	files := token.NewFileSet()
+	from := importer.ForCompiler(files, "source", nil)
+	used := map[types.Object]bool{}
+	info := &types.Info{Uses: map[*ast.Ident]types.Object{}, Instances: map[*ast.Ident]types.Instance{}}
+	config := types.Config{Importer: from}
+	if _, err := config.Check("conform", files, scripts(t, files), info); err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range info.Uses {
+		if f, ok := x.(*types.Func); ok {
+			used[f.Origin()] = true
 		}
-	})
+	}
+	boundary, err := from.Import("github.com/millrace-dev/millrace/core/sched")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, in := range info.Instances {
+		if f, ok := in.Type.(*types.Signature); ok {
+			behindInterfaces(boundary.Scope(), f.Params(), used)
+		}
+	}
 	count := 0
-	inspect(t, "..", func(n ast.Node) {
-		f, ok := n.(*ast.FuncDecl)
-		if !ok || !f.Name.IsExported() || slices.Contains(silent, f.Name.Name) {
-			return
+	for _, f := range operations(boundary.Scope()) {
+		if !f.Exported() || slices.Contains(silent, f.Name()) {
+			continue
 		}
-		count++
-		if !used[f.Name.Name] {
-			t.Errorf("no script uses %s", f.Name.Name)
+		if count++; !used[f] {
+			t.Errorf("no script uses %s", f.FullName())
 		}
-	})
-	if count < 50 {
+	}
+	if count < 100 {
 		t.Errorf("found only %d exported functions", count)
 	}
 }
 
-func inspect(t *testing.T, dir string, visit func(ast.Node)) {
+// behindInterfaces adds the methods that a generic script calls through an interface which it was instantiated with.
+func behindInterfaces(scope *types.Scope, params *types.Tuple, used map[types.Object]bool) {
+	for p := range params.Variables() {
+		i, ok := p.Type().Underlying().(*types.Interface)
+		if !ok || i.Empty() {
+			continue
+		}
+		for _, name := range scope.Names() {
+			t := types.NewPointer(scope.Lookup(name).Type())
+			if !types.Implements(t, i) {
+				continue
+			}
+			for m := range i.Methods() {
+				f, _, _ := types.LookupFieldOrMethod(t, true, nil, m.Name())
+				used[f] = true
+			}
+		}
+	}
+}
+
+// operations returns the functions of a package and the methods of its exported types.
+func operations(scope *types.Scope) (all []*types.Func) {
+	for _, name := range scope.Names() {
+		switch x := scope.Lookup(name).(type) {
+		case *types.Func:
+			all = append(all, x)
+		case *types.TypeName:
+			if named, ok := x.Type().(*types.Named); ok && x.Exported() {
+				for m := range named.Methods() {
+					all = append(all, m)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// scripts parses what this package ships.
+func scripts(t *testing.T, files *token.FileSet) (all []*ast.File) {
 	t.Helper()
-	shipped := func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }
-	packages, err := parser.ParseDir(token.NewFileSet(), dir, shipped, 0) //nolint:staticcheck // one folder without build tags
+	names, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range packages {
-		for _, f := range p.Files {
-			ast.Inspect(f, func(n ast.Node) bool {
-				visit(n)
-				return true
-			})
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
 		}
+		f, err := parser.ParseFile(files, name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, f)
 	}
+	return all
 }
