@@ -21,10 +21,13 @@ func atomics() []Pair {
 		{Name: "uint64 add", Bare: bareAdd, Ours: ourAdd},
 		{Name: "uint64 compare-and-swap", Bare: bareCAS, Ours: ourCAS},
 		{Name: "int64 load", MaxExtra: loadExtra, Bare: bareInt64, Ours: ourInt64},
+		{Name: "int32 load", MaxExtra: loadExtra, Bare: bareInt32, Ours: ourInt32},
+		{Name: "uint32 load", MaxExtra: loadExtra, Bare: bareLoad32, Ours: ourLoad32},
 		{Name: "uint32 add", Bare: bareUint32, Ours: ourUint32},
-		{Name: "bool load", Bare: bareBool, Ours: ourBool},
+		{Name: "bool load", MaxExtra: loadExtra, Bare: bareBool, Ours: ourBool},
 		{Name: "pointer load", MaxExtra: loadExtra, Bare: barePointer, Ours: ourPointer},
 		{Name: "publication observe", Bare: barePointer, Ours: ourObserve},
+		{Name: "publication update / load, new value, compare-and-swap", Bare: bareUpdate, Ours: ourUpdate},
 		{Name: "write-once get", Bare: barePointer, Ours: ourWriteOnce},
 		{Name: "cell view and edit", Bare: bareCell, Ours: ourCell},
 		{Name: "random", Bare: bareRand, Ours: ourRand},
@@ -285,5 +288,79 @@ func ourNow() Loop {
 			s += uint64(runtimeSched.Now().Nanosecond())
 		}
 		return s
+	}
+}
+
+func bareInt32() Loop {
+	x := new(atomic.Int32)
+	return func(n int) (s uint64) {
+		for range n {
+			s += uint64(x.Load())
+		}
+		return s
+	}
+}
+
+func ourInt32() Loop {
+	v := sched.NewInt32(runtimeSched, "x", 0)
+	x := &v
+	return func(n int) (s uint64) {
+		for range n {
+			s += uint64(x.Load())
+		}
+		return s
+	}
+}
+
+func bareLoad32() Loop {
+	x := new(atomic.Uint32)
+	return func(n int) (s uint64) {
+		for range n {
+			s += uint64(x.Load())
+		}
+		return s
+	}
+}
+
+func ourLoad32() Loop {
+	v := sched.NewUint32(runtimeSched, "x", 0)
+	x := &v
+	return func(n int) (s uint64) {
+		for range n {
+			s += uint64(x.Load())
+		}
+		return s
+	}
+}
+
+func next(v *uint64) *uint64 {
+	w := *v + 1
+	return &w
+}
+
+func bareUpdate() Loop {
+	x := new(atomic.Pointer[uint64])
+	x.Store(new(uint64))
+	return func(n int) uint64 {
+		for range n {
+			for {
+				old := x.Load()
+				if x.CompareAndSwap(old, next(old)) {
+					break
+				}
+			}
+		}
+		return *x.Load()
+	}
+}
+
+func ourUpdate() Loop {
+	v := sched.NewPublication(runtimeSched, "x", new(uint64))
+	x := &v
+	return func(n int) uint64 {
+		for range n {
+			x.Update(next)
+		}
+		return *x.Observe()
 	}
 }

@@ -10,6 +10,7 @@ func locks() []Pair {
 	return []Pair{
 		{Name: "mutex lock and unlock", Bare: bareMutex, Ours: ourMutex},
 		{Name: "rwmutex read lock and unlock", Bare: bareRead, Ours: ourRead},
+		{Name: "rwmutex lock and unlock", Bare: bareWrite, Ours: ourWrite},
 		{Name: "once", Bare: bareOnce, Ours: ourOnce},
 		{Name: "wait group add and done", Bare: bareGroup, Ours: ourGroup},
 		{Name: "cond wait and signal, two tasks", Tasks: true, Bare: bareCond, Ours: ourCond},
@@ -191,5 +192,30 @@ func ourSemaphore() Loop {
 			x.Release(1)
 		}
 		return failed
+	}
+}
+
+func bareWrite() Loop {
+	m := new(sync.RWMutex)
+	return func(n int) (s uint64) {
+		for range n {
+			m.Lock()
+			s++
+			m.Unlock()
+		}
+		return s
+	}
+}
+
+func ourWrite() Loop {
+	v := sched.NewRWMutex(runtimeSched, "m")
+	m := &v
+	return func(n int) (s uint64) {
+		for range n {
+			m.Lock()
+			s++
+			m.Unlock()
+		}
+		return s
 	}
 }

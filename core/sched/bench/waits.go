@@ -16,7 +16,11 @@ func waits() []Pair {
 		{Name: "select of two", Bare: bareSelect2, Ours: ourSelect2},
 		{Name: "select of four", Bare: bareSelect4, Ours: ourSelect4},
 		{Name: "notify one and wait / channel of one", Bare: bareSignal, Ours: ourNotify},
+		{Name: "notify all of one / channel closed and made", Bare: bareBroadcast, Ours: ourBroadcast},
+		{Name: "watch set and get / mutex and value", Bare: bareWatch, Ours: ourWatch},
 		{Name: "timer start and stop", Bare: bareTimer, Ours: ourTimer},
+		{Name: "ticker start and stop", Bare: bareTicker, Ours: ourTicker},
+		{Name: "sleep of no time / timer of no time", Bare: bareSleep, Ours: ourSleep},
 		{Name: "scope err / context err", Bare: bareContext, Ours: ourScope},
 		{Name: "start and join a task", Bare: bareGo, Ours: ourGo},
 		{Name: "fan-in by a scope / one count for all", Tasks: true, Bare: bareFanInAtOnce, Ours: ourFanIn},
@@ -263,5 +267,98 @@ func ourGo() Loop {
 			c.Join()
 		}
 		return s
+	}
+}
+
+func bareBroadcast() Loop {
+	c := make(chan struct{})
+	return func(n int) uint64 {
+		for range n {
+			waits := c
+			c = make(chan struct{})
+			close(waits)
+			<-waits
+		}
+		return uint64(len(c))
+	}
+}
+
+func ourBroadcast() Loop {
+	v := sched.NewNotify(runtimeSched, "n")
+	x := &v
+	return func(n int) (failed uint64) {
+		for range n {
+			r := x.Register()
+			x.All()
+			if r.Wait(nil) != nil {
+				failed++
+			}
+		}
+		return failed
+	}
+}
+
+func bareWatch() Loop {
+	m, x := new(sync.Mutex), new(uint64)
+	return func(n int) (s uint64) {
+		for i := range n {
+			m.Lock()
+			*x = uint64(i)
+			m.Unlock()
+			m.Lock()
+			s += *x
+			m.Unlock()
+		}
+		return s
+	}
+}
+
+func ourWatch() Loop {
+	v := sched.NewWatch(runtimeSched, "x", uint64(0))
+	x := &v
+	return func(n int) (s uint64) {
+		for i := range n {
+			x.Set(uint64(i))
+			s += x.Get()
+		}
+		return s
+	}
+}
+
+func bareTicker() Loop {
+	return func(n int) uint64 {
+		for range n {
+			time.NewTicker(time.Hour).Stop()
+		}
+		return uint64(n)
+	}
+}
+
+func ourTicker() Loop {
+	return func(n int) uint64 {
+		for range n {
+			sched.NewTicker(runtimeSched, "t", time.Hour).Stop()
+		}
+		return uint64(n)
+	}
+}
+
+func bareSleep() Loop {
+	return func(n int) uint64 {
+		for range n {
+			<-time.NewTimer(0).C
+		}
+		return uint64(n)
+	}
+}
+
+func ourSleep() Loop {
+	return func(n int) (slept uint64) {
+		for range n {
+			if runtimeSched.Sleep(nil, "s", 0) == nil {
+				slept++
+			}
+		}
+		return slept
 	}
 }
