@@ -12,10 +12,16 @@ import (
 
 // treeMachine drives a tree and its model side by side.
 type treeMachine struct {
+	test   *testing.T
 	model  models.Ack
 	tree   *ack.Tree
 	shares []*ack.Share
 	told   told
+}
+
+// wrong says where the two differ.
+func (m *treeMachine) wrong(t *rapid.T, format string, args ...any) {
+	inventory.Violated(m.test, t, "A1.model", format, args...)
 }
 
 func (m *treeMachine) keep(shares []ack.Share) {
@@ -30,7 +36,7 @@ func (m *treeMachine) attach(t *rapid.T) {
 	shares := m.tree.Attach(n)
 	for i := range shares {
 		if shares[i].Owned() != owned {
-			t.Fatalf("attached share owned %t, model %t", shares[i].Owned(), owned)
+			m.wrong(t, "attached share owned %t, model %t", shares[i].Owned(), owned)
 		}
 	}
 	m.keep(shares)
@@ -50,7 +56,7 @@ func (m *treeMachine) resolve(t *rapid.T) {
 		got = m.shares[i].Ack()
 	}
 	if got != want {
-		t.Fatalf("resolve share %d (failed %t): %t, model %t", i, failed, got, want)
+		m.wrong(t, "resolve share %d (failed %t): %t, model %t", i, failed, got, want)
 	}
 }
 
@@ -68,19 +74,19 @@ func (m *treeMachine) check(t *rapid.T) {
 	}
 	cause, known := m.tree.Cause()
 	if m.tree.Outcome() != want || m.told.times != told || known != m.model.Decided || (cause != nil) != m.model.Failed {
-		t.Fatalf("outcome %v told %d cause %v known %t, model %+v", m.tree.Outcome(), m.told.times, cause, known, m.model)
+		m.wrong(t, "outcome %v told %d cause %v known %t, model %+v", m.tree.Outcome(), m.told.times, cause, known, m.model)
 	}
 	if m.tree.Active() != m.model.Unresolved() {
-		t.Fatalf("%d active shares, model %d", m.tree.Active(), m.model.Unresolved())
+		m.wrong(t, "%d active shares, model %d", m.tree.Active(), m.model.Unresolved())
 	}
 }
 
 func TestModelA1(t *testing.T) {
-	inventory.Run(t, inventory.LaneModel, "A1/model", func(t *testing.T) int {
+	inventory.Run(t, inventory.LaneModel, "A1/model", func(test *testing.T) int {
 		cases := 0
-		rapid.Check(t, func(t *rapid.T) {
+		rapid.Check(test, func(t *rapid.T) {
 			cases++
-			m := &treeMachine{}
+			m := &treeMachine{test: test}
 			n := rapid.IntRange(0, 3).Draw(t, "initial")
 			m.model = models.NewAck(n)
 			tree, shares := ack.NewTree(sched.Scheduler{}, n, &m.told)

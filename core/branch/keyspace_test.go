@@ -103,6 +103,7 @@ func TestReservationResolvesOnce(t *testing.T) {
 
 // keyMachine drives a keyspace and its model side by side.
 type keyMachine struct {
+	test  *testing.T
 	model models.Dedupe
 	keys  *branch.Keyspace
 	now   time.Duration
@@ -112,6 +113,11 @@ type keyMachine struct {
 }
 
 const keptFor = 10 * time.Second
+
+// wrong says where the two differ.
+func (m *keyMachine) wrong(t *rapid.T, format string, args ...any) {
+	inventory.Violated(m.test, t, "E2.model", format, args...)
+}
 
 func (m *keyMachine) at() time.Time { return epoch.Add(m.now) }
 
@@ -127,7 +133,7 @@ func (m *keyMachine) reserve(t *rapid.T) {
 			holder = m.next
 		}
 		if (got == branch.Fresh) != wantFresh || holder != wantBy || (got == branch.Held) != (wantBy != 0) {
-			t.Fatalf("reserve %s: %v held by %d, model fresh %t by %d", key, got, holder, wantFresh, wantBy)
+			m.wrong(t, "reserve %s: %v held by %d, model fresh %t by %d", key, got, holder, wantFresh, wantBy)
 		}
 	}
 	m.ids[r] = m.next
@@ -167,23 +173,24 @@ func (m *keyMachine) check(t *rapid.T) {
 	for _, key := range want {
 		_, ok := g.Contains(key)
 		if over := m.model.Keys[key].First+int64(keptFor) <= int64(m.now); !ok && !over {
-			t.Fatalf("generation %d lacks %s", g.Number, key)
+			m.wrong(t, "generation %d lacks %s", g.Number, key)
 		}
 	}
 	for _, key := range g.Keys() {
 		first, _ := g.Contains(key)
 		if !slices.Contains(want, key) || first.Sub(epoch) != time.Duration(m.model.Keys[key].First) {
-			t.Fatalf("generation %d has %s seen at %v, model %+v", g.Number, key, first, m.model.Keys[key])
+			m.wrong(t, "generation %d has %s seen at %v, model %+v", g.Number, key, first, m.model.Keys[key])
 		}
 	}
 }
 
 func TestModelE2(t *testing.T) {
-	inventory.Run(t, inventory.LaneModel, "E2/model", func(t *testing.T) int {
+	inventory.Run(t, inventory.LaneModel, "E2/model", func(test *testing.T) int {
 		cases := 0
-		rapid.Check(t, func(t *rapid.T) {
+		rapid.Check(test, func(t *rapid.T) {
 			cases++
 			m := &keyMachine{
+				test:  test,
 				model: models.NewDedupe(int64(keptFor)),
 				keys:  branch.NewKeyspace(sched.Scheduler{}, "k", keptFor),
 				ids:   map[*branch.Reservation]int{},

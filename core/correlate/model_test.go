@@ -19,6 +19,7 @@ import (
 // machine drives a correlator over a plain in-memory store and its model side by side. Targets are resolved in one action
 // and entered in a later one, with steps of the instances in between.
 type machine struct {
+	test       *testing.T
 	model      *models.Correlation
 	st         *step.Store
 	correlator *correlate.Correlator
@@ -36,7 +37,7 @@ type resolved struct {
 
 var instances = []string{"a", "b", "c"}
 
-func newMachine(t *rapid.T) *machine {
+func newMachine(test *testing.T, t *rapid.T) *machine {
 	var s sched.Scheduler
 	st, engine := memory.Open(s, memory.Options{})
 	owner := store.Owner{Replica: "lane", Incarnation: 1}
@@ -51,9 +52,14 @@ func newMachine(t *rapid.T) *machine {
 		}
 	}
 	return &machine{
-		model: models.NewCorrelation(instances...), st: st, correlator: correlate.New(s, st),
+		test: test, model: models.NewCorrelation(instances...), st: st, correlator: correlate.New(s, st),
 		claims: claim.New(s, st, step.NewCommitter(s, st, owner), owner),
 	}
+}
+
+// wrong says where the two differ.
+func (m *machine) wrong(t *rapid.T, format string, args ...any) {
+	inventory.Violated(m.test, t, "L8.model", format, args...)
 }
 
 var keys = rapid.Custom(func(t *rapid.T) models.CorrelationKey {
@@ -77,7 +83,7 @@ func (m *machine) park(t *rapid.T) {
 		return h.Commit(nil, stepTo(fmt.Sprintf("step %d", m.steps), in, to))
 	})
 	if (err == nil) != want {
-		t.Fatalf("step of %s to %v: %v, model %t", id, to, err, want)
+		m.wrong(t, "step of %s to %v: %v, model %t", id, to, err, want)
 	}
 }
 
@@ -100,12 +106,12 @@ func (m *machine) resolve(t *rapid.T) {
 	want, held := m.model.Waits[k]
 	if !held {
 		if !errors.Is(err, correlate.ErrNoWait) {
-			t.Fatalf("resolve %v: %v %v, model: nothing waits", k, target, err)
+			m.wrong(t, "resolve %v: %v %v, model: nothing waits", k, target, err)
 		}
 		return
 	}
 	if err != nil || string(target.Instance) != want.Instance || target.Generation != want.Generation {
-		t.Fatalf("resolve %v: %v %v, model %v", k, target, err, want)
+		m.wrong(t, "resolve %v: %v %v, model %v", k, target, err, want)
 	}
 	m.targets = append(m.targets, resolved{k, target, want})
 }
@@ -118,16 +124,16 @@ func (m *machine) enter(t *rapid.T) {
 	r := rapid.SampledFrom(m.targets).Draw(t, "target")
 	entered, err := m.correlator.Enter(nil, m.claims, r.target)
 	if m.model.Holds(r.key, r.wait) != (err == nil) {
-		t.Fatalf("enter %v: %v, model %v", r.target, err, m.model.Waits[r.key])
+		m.wrong(t, "enter %v: %v, model %v", r.target, err, m.model.Waits[r.key])
 	}
 	if err != nil {
 		if !errors.Is(err, correlate.ErrMoved) {
-			t.Fatalf("enter %v: %v, not a miss", r.target, err)
+			m.wrong(t, "enter %v: %v, not a miss", r.target, err)
 		}
 		return
 	}
 	if entered.Wait.Generation != r.wait.Generation || entered.Wait.Key != r.key.Key {
-		t.Fatalf("enter %v: wait %+v", r.target, entered.Wait)
+		m.wrong(t, "enter %v: wait %+v", r.target, entered.Wait)
 	}
 	if err := entered.Hold.Free(); err != nil {
 		t.Fatal(err)
@@ -137,16 +143,16 @@ func (m *machine) enter(t *rapid.T) {
 // check requires that nothing is left held.
 func (m *machine) check(t *rapid.T) {
 	if n := m.claims.Outstanding(); n != 0 {
-		t.Fatalf("%d claims are held between two actions", n)
+		m.wrong(t, "%d claims are held between two actions", n)
 	}
 }
 
 func TestModelL8(t *testing.T) {
-	inventory.Run(t, inventory.LaneModel, "L8/model", func(t *testing.T) int {
+	inventory.Run(t, inventory.LaneModel, "L8/model", func(test *testing.T) int {
 		cases := 0
-		rapid.Check(t, func(t *rapid.T) {
+		rapid.Check(test, func(t *rapid.T) {
 			cases++
-			m := newMachine(t)
+			m := newMachine(test, t)
 			t.Repeat(map[string]func(*rapid.T){"park": m.park, "resolve": m.resolve, "enter": m.enter, "": m.check})
 		})
 		return cases

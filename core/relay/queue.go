@@ -46,7 +46,7 @@ var (
 // Mutants C6.read-room-first, C6.read-waiting-first, C6.read-list-first, C6.count-from-second-snapshot,
 // C6.acknowledge-removed, C6.shrink-discards, C6.grow-wakes-one, C6.giving-up-detaches, C6.close-wakes-one,
 // C6.refused-keeps-its-reference, C6.first-refusal-ends-the-fan-out, C6.retain-after-push, C6.ended-push-stays-waiting,
-// C6.dropped-permit-is-lost
+// C6.dropped-permit-is-lost, C6.removed-stays-listed
 type Queue[T any] struct {
 	s        sched.Scheduler
 	capacity sched.Int64
