@@ -12,16 +12,12 @@ import (
 
 // treeMachine drives a tree and its model side by side.
 type treeMachine struct {
-	test   *testing.T
+	inventory.Judge
+
 	model  models.Ack
 	tree   *ack.Tree
 	shares []*ack.Share
 	told   told
-}
-
-// wrong says where the two differ.
-func (m *treeMachine) wrong(t *rapid.T, format string, args ...any) {
-	inventory.Violated(m.test, t, "A1.model", format, args...)
 }
 
 func (m *treeMachine) keep(shares []ack.Share) {
@@ -36,7 +32,7 @@ func (m *treeMachine) attach(t *rapid.T) {
 	shares := m.tree.Attach(n)
 	for i := range shares {
 		if shares[i].Owned() != owned {
-			m.wrong(t, "attached share owned %t, model %t", shares[i].Owned(), owned)
+			m.Wrong(t, "attached share owned %t, model %t", shares[i].Owned(), owned)
 		}
 	}
 	m.keep(shares)
@@ -56,7 +52,7 @@ func (m *treeMachine) resolve(t *rapid.T) {
 		got = m.shares[i].Ack()
 	}
 	if got != want {
-		m.wrong(t, "resolve share %d (failed %t): %t, model %t", i, failed, got, want)
+		m.Wrong(t, "resolve share %d (failed %t): %t, model %t", i, failed, got, want)
 	}
 }
 
@@ -74,10 +70,10 @@ func (m *treeMachine) check(t *rapid.T) {
 	}
 	cause, known := m.tree.Cause()
 	if m.tree.Outcome() != want || m.told.times != told || known != m.model.Decided || (cause != nil) != m.model.Failed {
-		m.wrong(t, "outcome %v told %d cause %v known %t, model %+v", m.tree.Outcome(), m.told.times, cause, known, m.model)
+		m.Wrong(t, "outcome %v told %d cause %v known %t, model %+v", m.tree.Outcome(), m.told.times, cause, known, m.model)
 	}
 	if m.tree.Active() != m.model.Unresolved() {
-		m.wrong(t, "%d active shares, model %d", m.tree.Active(), m.model.Unresolved())
+		m.Wrong(t, "%d active shares, model %d", m.tree.Active(), m.model.Unresolved())
 	}
 }
 
@@ -86,7 +82,7 @@ func TestModelA1(t *testing.T) {
 		cases := 0
 		rapid.Check(test, func(t *rapid.T) {
 			cases++
-			m := &treeMachine{test: test}
+			m := &treeMachine{Judge: inventory.Judge{Test: test, ID: "A1.model"}}
 			n := rapid.IntRange(0, 3).Draw(t, "initial")
 			m.model = models.NewAck(n)
 			tree, shares := ack.NewTree(sched.Scheduler{}, n, &m.told)

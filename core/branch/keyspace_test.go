@@ -103,7 +103,8 @@ func TestReservationResolvesOnce(t *testing.T) {
 
 // keyMachine drives a keyspace and its model side by side.
 type keyMachine struct {
-	test  *testing.T
+	inventory.Judge
+
 	model models.Dedupe
 	keys  *branch.Keyspace
 	now   time.Duration
@@ -113,11 +114,6 @@ type keyMachine struct {
 }
 
 const keptFor = 10 * time.Second
-
-// wrong says where the two differ.
-func (m *keyMachine) wrong(t *rapid.T, format string, args ...any) {
-	inventory.Violated(m.test, t, "E2.model", format, args...)
-}
 
 func (m *keyMachine) at() time.Time { return epoch.Add(m.now) }
 
@@ -133,7 +129,7 @@ func (m *keyMachine) reserve(t *rapid.T) {
 			holder = m.next
 		}
 		if (got == branch.Fresh) != wantFresh || holder != wantBy || (got == branch.Held) != (wantBy != 0) {
-			m.wrong(t, "reserve %s: %v held by %d, model fresh %t by %d", key, got, holder, wantFresh, wantBy)
+			m.Wrong(t, "reserve %s: %v held by %d, model fresh %t by %d", key, got, holder, wantFresh, wantBy)
 		}
 	}
 	m.ids[r] = m.next
@@ -173,13 +169,13 @@ func (m *keyMachine) check(t *rapid.T) {
 	for _, key := range want {
 		_, ok := g.Contains(key)
 		if over := m.model.Keys[key].First+int64(keptFor) <= int64(m.now); !ok && !over {
-			m.wrong(t, "generation %d lacks %s", g.Number, key)
+			m.Wrong(t, "generation %d lacks %s", g.Number, key)
 		}
 	}
 	for _, key := range g.Keys() {
 		first, _ := g.Contains(key)
 		if !slices.Contains(want, key) || first.Sub(epoch) != time.Duration(m.model.Keys[key].First) {
-			m.wrong(t, "generation %d has %s seen at %v, model %+v", g.Number, key, first, m.model.Keys[key])
+			m.Wrong(t, "generation %d has %s seen at %v, model %+v", g.Number, key, first, m.model.Keys[key])
 		}
 	}
 }
@@ -190,7 +186,7 @@ func TestModelE2(t *testing.T) {
 		rapid.Check(test, func(t *rapid.T) {
 			cases++
 			m := &keyMachine{
-				test:  test,
+				Judge: inventory.Judge{Test: test, ID: "E2.model"},
 				model: models.NewDedupe(int64(keptFor)),
 				keys:  branch.NewKeyspace(sched.Scheduler{}, "k", keptFor),
 				ids:   map[*branch.Reservation]int{},

@@ -19,7 +19,8 @@ import (
 // machine drives a correlator over a plain in-memory store and its model side by side. Targets are resolved in one action
 // and entered in a later one, with steps of the instances in between.
 type machine struct {
-	test       *testing.T
+	inventory.Judge
+
 	model      *models.Correlation
 	st         *step.Store
 	correlator *correlate.Correlator
@@ -52,14 +53,9 @@ func newMachine(test *testing.T, t *rapid.T) *machine {
 		}
 	}
 	return &machine{
-		test: test, model: models.NewCorrelation(instances...), st: st, correlator: correlate.New(s, st),
+		Judge: inventory.Judge{Test: test, ID: "L8.model"}, model: models.NewCorrelation(instances...), st: st, correlator: correlate.New(s, st),
 		claims: claim.New(s, st, step.NewCommitter(s, st, owner), owner),
 	}
-}
-
-// wrong says where the two differ.
-func (m *machine) wrong(t *rapid.T, format string, args ...any) {
-	inventory.Violated(m.test, t, "L8.model", format, args...)
 }
 
 var keys = rapid.Custom(func(t *rapid.T) models.CorrelationKey {
@@ -83,7 +79,7 @@ func (m *machine) park(t *rapid.T) {
 		return h.Commit(nil, stepTo(fmt.Sprintf("step %d", m.steps), in, to))
 	})
 	if (err == nil) != want {
-		m.wrong(t, "step of %s to %v: %v, model %t", id, to, err, want)
+		m.Wrong(t, "step of %s to %v: %v, model %t", id, to, err, want)
 	}
 }
 
@@ -106,12 +102,12 @@ func (m *machine) resolve(t *rapid.T) {
 	want, held := m.model.Waits[k]
 	if !held {
 		if !errors.Is(err, correlate.ErrNoWait) {
-			m.wrong(t, "resolve %v: %v %v, model: nothing waits", k, target, err)
+			m.Wrong(t, "resolve %v: %v %v, model: nothing waits", k, target, err)
 		}
 		return
 	}
 	if err != nil || string(target.Instance) != want.Instance || target.Generation != want.Generation {
-		m.wrong(t, "resolve %v: %v %v, model %v", k, target, err, want)
+		m.Wrong(t, "resolve %v: %v %v, model %v", k, target, err, want)
 	}
 	m.targets = append(m.targets, resolved{k, target, want})
 }
@@ -124,16 +120,16 @@ func (m *machine) enter(t *rapid.T) {
 	r := rapid.SampledFrom(m.targets).Draw(t, "target")
 	entered, err := m.correlator.Enter(nil, m.claims, r.target)
 	if m.model.Holds(r.key, r.wait) != (err == nil) {
-		m.wrong(t, "enter %v: %v, model %v", r.target, err, m.model.Waits[r.key])
+		m.Wrong(t, "enter %v: %v, model %v", r.target, err, m.model.Waits[r.key])
 	}
 	if err != nil {
 		if !errors.Is(err, correlate.ErrMoved) {
-			m.wrong(t, "enter %v: %v, not a miss", r.target, err)
+			m.Wrong(t, "enter %v: %v, not a miss", r.target, err)
 		}
 		return
 	}
 	if entered.Wait.Generation != r.wait.Generation || entered.Wait.Key != r.key.Key {
-		m.wrong(t, "enter %v: wait %+v", r.target, entered.Wait)
+		m.Wrong(t, "enter %v: wait %+v", r.target, entered.Wait)
 	}
 	if err := entered.Hold.Free(); err != nil {
 		t.Fatal(err)
@@ -143,7 +139,7 @@ func (m *machine) enter(t *rapid.T) {
 // check requires that nothing is left held.
 func (m *machine) check(t *rapid.T) {
 	if n := m.claims.Outstanding(); n != 0 {
-		m.wrong(t, "%d claims are held between two actions", n)
+		m.Wrong(t, "%d claims are held between two actions", n)
 	}
 }
 

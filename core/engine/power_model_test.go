@@ -58,7 +58,8 @@ func (c *cut) answered() bool {
 
 // computer is a node on the embedded store, on a disk that loses power.
 type computer struct {
-	t        *testing.T
+	inventory.Judge
+
 	versions versions
 	cut      *cut
 	st       *step.Store
@@ -83,7 +84,7 @@ func (x *computer) start(t *rapid.T, disk *crashfs.FS, reach func(string)) {
 		Send: func(*sched.Scope, store.Emission) error { return nil },
 	})
 	if err != nil {
-		x.broken(t, "start after the cut: %v", err)
+		x.Wrong(t, "start after the cut: %v", err)
 	}
 }
 
@@ -102,15 +103,11 @@ func (x *computer) stop(t *rapid.T) {
 	}
 }
 
-func (x *computer) broken(t *rapid.T, format string, args ...any) {
-	inventory.Violated(x.t, t, "L9.whole", format, args...)
-}
-
 // deliver requires that a message is accepted.
 func (x *computer) deliver(t *rapid.T, d engine.Delivery) engine.Reply {
 	r, err := x.e.Deliver(nil, d)
 	if err != nil || r.Outcome != engine.Accepted {
-		x.broken(t, "%s: %+v, %v", d.ID, r, err)
+		x.Wrong(t, "%s: %+v, %v", d.ID, r, err)
 	}
 	return r
 }
@@ -121,19 +118,19 @@ func (x *computer) begun(t *rapid.T, parked store.InstanceID) string {
 	source, err := x.e.Source(nil, "d2")
 	switch {
 	case active == "d1" && (len(draining) > 0 || !errors.Is(err, engine.ErrNoDefinition)):
-		x.broken(t, "d1 is active beside %v, and of d2 the store has %d bytes, %v", draining, len(source), err)
+		x.Wrong(t, "d1 is active beside %v, and of d2 the store has %d bytes, %v", draining, len(source), err)
 	case active == "d2" && (len(draining) != 1 || err != nil || !bytes.Equal(source, x.versions["d2"].Source)):
-		x.broken(t, "d2 is active beside %v, and the store has %d bytes of it, %v", draining, len(source), err)
+		x.Wrong(t, "d2 is active beside %v, and the store has %d bytes of it, %v", draining, len(source), err)
 	}
 	if r := x.deliver(t, message("open", "open-p", "", text("account", "p"), integer("wanted", 1))); !r.Duplicate || r.Instance != parked {
-		x.broken(t, "what was answered before the cut is started again: %+v", r)
+		x.Wrong(t, "what was answered before the cut is started again: %+v", r)
 	}
 	if r := x.deliver(t, message("add", "add-p", "p", integer("amount", 7))); r.Instance != parked {
-		x.broken(t, "the instance of d1 is not found: %+v", r)
+		x.Wrong(t, "the instance of d1 is not found: %+v", r)
 	}
 	fresh := x.deliver(t, message("open", "open-q", "", text("account", "q"), integer("wanted", 1)))
 	if pin, _, err := x.st.PinOf(nil, fresh.Instance); err != nil || pin.Deployment != active {
-		x.broken(t, "%s is active and started one of %s, %v", active, pin.Deployment, err)
+		x.Wrong(t, "%s is active and started one of %s, %v", active, pin.Deployment, err)
 	}
 	return active
 }
@@ -157,7 +154,7 @@ func TestModelL9ActivationSurvivesALossOfPower(t *testing.T) {
 				}).Draw(t, "point"),
 				n: rapid.IntRange(1, 2).Draw(t, "hit"), disk: crashfs.New(), keep: func(string) bool { return draw.IntN(100) < percent },
 			}
-			loseIn(&computer{t: outer, versions: both, cut: c}, t)
+			loseIn(&computer{Judge: inventory.Judge{Test: outer, ID: "L9.whole"}, versions: both, cut: c}, t)
 		})
 		return cases
 	})
@@ -184,6 +181,6 @@ func loseIn(x *computer, t *rapid.T) {
 	active := x.begun(t, parked)
 	switch {
 	case c.point == engine.PointKnown && active != "d1", c.point == engine.PointDecided && active != "d2", !reached && active != "d2":
-		x.broken(t, "the power was lost at %s, and %s is active", c.point, active)
+		x.Wrong(t, "the power was lost at %s, and %s is active", c.point, active)
 	}
 }

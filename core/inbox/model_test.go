@@ -16,14 +16,11 @@ import (
 
 // inboxMachine drives an inbox and its model side by side.
 type inboxMachine struct {
-	t     *testing.T
+	inventory.Judge
+
 	lane  *lane
 	model models.Inbox
 	n     int
-}
-
-func (m *inboxMachine) fail(t *rapid.T, format string, args ...any) {
-	inventory.Violated(m.t, t, "L7.model", format, args...)
 }
 
 func drawDelivery(t *rapid.T) store.Delivery {
@@ -39,10 +36,10 @@ func (m *inboxMachine) attempt(t *rapid.T) {
 	answer, err := m.lane.bring(nil, d, m.n, refused)
 	acknowledged, first := m.model.Attempt(d.Channel, d.ID, m.n, refused)
 	if (err == nil) != acknowledged {
-		m.fail(t, "attempt %d at %v: error %v, model acknowledges: %t", m.n, d, err, acknowledged)
+		m.Wrong(t, "attempt %d at %v: error %v, model acknowledges: %t", m.n, d, err, acknowledged)
 	}
 	if acknowledged && (string(answer.Receipt.Reply) != fmt.Sprint(first) || answer.Duplicate != (first != m.n)) {
-		m.fail(t, "attempt %d at %v: %+v, model was first with %d", m.n, d, answer, first)
+		m.Wrong(t, "attempt %d at %v: %+v, model was first with %d", m.n, d, answer, first)
 	}
 }
 
@@ -53,7 +50,7 @@ func (m *inboxMachine) seen(t *rapid.T) {
 		t.Fatal(err)
 	}
 	if _, want := m.model.First[[2]string{d.Channel, d.ID}]; seen != want {
-		m.fail(t, "%v seen %t, model %t", d, seen, want)
+		m.Wrong(t, "%v seen %t, model %t", d, seen, want)
 	}
 }
 
@@ -61,7 +58,7 @@ func (m *inboxMachine) seen(t *rapid.T) {
 func (m *inboxMachine) forgetNothing(t *rapid.T) {
 	n, _, err := m.lane.st.Expire(nil, store.InboxSpace, time.Now(), 100)
 	if err != nil || n != 0 {
-		m.fail(t, "%d receipts that are kept for ever expired, %v", n, err)
+		m.Wrong(t, "%d receipts that are kept for ever expired, %v", n, err)
 	}
 }
 
@@ -74,7 +71,7 @@ func TestModelL7InboxAgainstModel(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			m := &inboxMachine{t: outer, lane: r.lane(sched.Scheduler{}, 1), model: models.NewInbox()}
+			m := &inboxMachine{Judge: inventory.Judge{Test: outer, ID: "L7.model"}, lane: r.lane(sched.Scheduler{}, 1), model: models.NewInbox()}
 			t.Repeat(map[string]func(*rapid.T){"attempt": m.attempt, "seen": m.seen, "expire": m.forgetNothing})
 		})
 		return cases

@@ -14,15 +14,11 @@ import (
 
 // queueMachine drives a queue and its model side by side.
 type queueMachine struct {
-	test  *testing.T
+	inventory.Judge
+
 	model models.Queue
 	queue *relay.Queue[int]
 	next  int
-}
-
-// wrong says where the two differ.
-func (m *queueMachine) wrong(t *rapid.T, format string, args ...any) {
-	inventory.Violated(m.test, t, "C6.model", format, args...)
 }
 
 func (m *queueMachine) push(t *rapid.T) {
@@ -30,21 +26,21 @@ func (m *queueMachine) push(t *rapid.T) {
 	wantOK, wantClosed := m.model.Push(m.next)
 	ok, err := m.queue.TryPush(m.next)
 	if ok != wantOK || errors.Is(err, relay.ErrClosed) != wantClosed {
-		m.wrong(t, "push: %t, %v; model %t, closed %t", ok, err, wantOK, wantClosed)
+		m.Wrong(t, "push: %t, %v; model %t, closed %t", ok, err, wantOK, wantClosed)
 	}
 }
 
 func (m *queueMachine) post(t *rapid.T) {
 	m.next++
 	if got, want := m.queue.Post(m.next), m.model.Post(m.next); got != want {
-		m.wrong(t, "post: %t, model %t", got, want)
+		m.Wrong(t, "post: %t, model %t", got, want)
 	}
 }
 
 func (m *queueMachine) take(t *rapid.T) {
 	want, wantOK := m.model.Take()
 	if got, ok := m.queue.Take(); got != want || ok != wantOK {
-		m.wrong(t, "take: %d, %t; model %d, %t", got, ok, want, wantOK)
+		m.Wrong(t, "take: %d, %t; model %d, %t", got, ok, want, wantOK)
 	}
 }
 
@@ -60,7 +56,7 @@ func (m *queueMachine) close(*rapid.T) {
 
 func (m *queueMachine) check(t *rapid.T) {
 	if m.queue.Len() != len(m.model.Items) || m.queue.Capacity() != m.model.Capacity {
-		m.wrong(t, "%d of %d, model %d of %d", m.queue.Len(), m.queue.Capacity(), len(m.model.Items), m.model.Capacity)
+		m.Wrong(t, "%d of %d, model %d of %d", m.queue.Len(), m.queue.Capacity(), len(m.model.Items), m.model.Capacity)
 	}
 	if len(m.model.Items) > 0 {
 		return
@@ -72,7 +68,7 @@ func (m *queueMachine) check(t *rapid.T) {
 		want = relay.ErrClosed
 	}
 	if _, err := m.queue.Receive(scope, nil); !errors.Is(err, want) {
-		m.wrong(t, "receive from an empty queue: %v, want %v", err, want)
+		m.Wrong(t, "receive from an empty queue: %v, want %v", err, want)
 	}
 }
 
@@ -81,7 +77,7 @@ func TestModelC6Queue(t *testing.T) {
 		cases := 0
 		rapid.Check(test, func(t *rapid.T) {
 			cases++
-			m := &queueMachine{test: test, model: models.Queue{Capacity: 2}, queue: relay.NewQueue[int](sched.Scheduler{}, "q", 2)}
+			m := &queueMachine{Judge: inventory.Judge{Test: test, ID: "C6.model"}, model: models.Queue{Capacity: 2}, queue: relay.NewQueue[int](sched.Scheduler{}, "q", 2)}
 			t.Repeat(map[string]func(*rapid.T){
 				"push": m.push, "push again": m.push, "post": m.post, "take": m.take, "take again": m.take,
 				"resize": m.resize, "close": m.close, "": m.check,
@@ -93,16 +89,12 @@ func TestModelC6Queue(t *testing.T) {
 
 // fanoutMachine drives a relay and its model: who gets which batch, and how many shares that takes.
 type fanoutMachine struct {
-	test      *testing.T
+	inventory.Judge
+
 	model     models.Fanout
 	relay     *relay.Relay[rows]
 	consumers []*relay.Consumer[rows]
 	next      int
-}
-
-// wrong says where the two differ.
-func (m *fanoutMachine) wrong(t *rapid.T, format string, args ...any) {
-	inventory.Violated(m.test, t, "C6.model", format, args...)
 }
 
 func (m *fanoutMachine) attach(*rapid.T) {
@@ -124,17 +116,17 @@ func (m *fanoutMachine) publish(t *rapid.T) {
 	want := m.model.Publish(m.next)
 	root := ack.New(sched.Scheduler{}, nil)
 	if err := m.relay.Publish(nil, root, batch(sched.Scheduler{}, m.next)); err != nil {
-		m.wrong(t, "publish: %v", err)
+		m.Wrong(t, "publish: %v", err)
 	}
 	if got := root.Tree().Active() - 1; got != want {
-		m.wrong(t, "%d shares, model %d", got, want)
+		m.Wrong(t, "%d shares, model %d", got, want)
 	}
 }
 
 func (m *fanoutMachine) check(t *rapid.T) {
 	for i, c := range m.consumers {
 		if n, _ := c.Queued(); n != len(m.model.Handed[i]) {
-			m.wrong(t, "consumer %d has %d batches, model %d", i, n, len(m.model.Handed[i]))
+			m.Wrong(t, "consumer %d has %d batches, model %d", i, n, len(m.model.Handed[i]))
 		}
 	}
 }
@@ -144,7 +136,7 @@ func (m *fanoutMachine) drain(t *rapid.T) {
 	for i, c := range m.consumers {
 		for _, want := range m.model.Handed[i] {
 			if d, err := c.Receive(nil, nil); err != nil || d.Rows.id != want {
-				m.wrong(t, "consumer %d received %d, %v, model %d", i, d.Rows.id, err, want)
+				m.Wrong(t, "consumer %d received %d, %v, model %d", i, d.Rows.id, err, want)
 			}
 		}
 	}
@@ -155,7 +147,7 @@ func TestModelC6FanOut(t *testing.T) {
 		cases := 0
 		rapid.Check(test, func(t *rapid.T) {
 			cases++
-			m := &fanoutMachine{test: test, relay: relay.New[rows](sched.Scheduler{}, "r")}
+			m := &fanoutMachine{Judge: inventory.Judge{Test: test, ID: "C6.model"}, relay: relay.New[rows](sched.Scheduler{}, "r")}
 			t.Repeat(map[string]func(*rapid.T){
 				"attach": m.attach, "remove": m.remove, "publish": m.publish, "": m.check,
 			})

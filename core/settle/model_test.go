@@ -16,17 +16,14 @@ import (
 
 // settleMachine drives a registry and its model side by side.
 type settleMachine struct {
-	t        *testing.T
+	inventory.Judge
+
 	scope    *sched.Scope
 	registry *settle.Registry
 	model    *models.Settlement
 	entries  []*settle.Entry
 	modeled  []*models.SettlementEntry
 	ends     int
-}
-
-func (m *settleMachine) fail(t *rapid.T, format string, args ...any) {
-	inventory.Violated(m.t, t, "L5.model", format, args...)
 }
 
 func drawInstance(t *rapid.T) string {
@@ -38,7 +35,7 @@ func (m *settleMachine) register(t *rapid.T) {
 	e, err := m.registry.Register(store.InstanceID(id))
 	want := m.model.Register(id)
 	if (err == nil) != (want != nil) {
-		m.fail(t, "register: %v, the model refuses: %t", err, want == nil)
+		m.Wrong(t, "register: %v, the model refuses: %t", err, want == nil)
 	}
 	if err == nil {
 		m.entries, m.modeled = append(m.entries, e), append(m.modeled, want)
@@ -86,11 +83,11 @@ func (m *settleMachine) close(t *rapid.T) {
 // check compares the number of entries, and every answer that is there without waiting.
 func (m *settleMachine) check(t *rapid.T) {
 	if got, want := m.registry.Held(), len(m.model.Held); got != want {
-		m.fail(t, "%d are held, the model holds %d", got, want)
+		m.Wrong(t, "%d are held, the model holds %d", got, want)
 	}
 	for i, want := range m.modeled {
 		if got := m.answer(t, m.entries[i], want); got != want.Answer {
-			m.fail(t, "entry %d is answered %q, the model answers %q", i, got, want.Answer)
+			m.Wrong(t, "entry %d is answered %q, the model answers %q", i, got, want.Answer)
 		}
 	}
 }
@@ -124,7 +121,7 @@ func TestModelL5RegistryAgainstModel(t *testing.T) {
 			cases++
 			capacity := rapid.IntRange(1, 3).Draw(t, "capacity")
 			m := &settleMachine{
-				t: outer, scope: scope, registry: settle.New(sched.Scheduler{}, capacity),
+				Judge: inventory.Judge{Test: outer, ID: "L5.model"}, scope: scope, registry: settle.New(sched.Scheduler{}, capacity),
 				model: &models.Settlement{Capacity: capacity},
 			}
 			t.Repeat(map[string]func(*rapid.T){

@@ -44,7 +44,8 @@ func TestRejectedRowsReturnToPending(t *testing.T) {
 
 // sinkMachine drives a payload and its model side by side. Old rows stay, so that late answers are tried too.
 type sinkMachine struct {
-	test    *testing.T
+	inventory.Judge
+
 	model   models.Sink
 	payload *sink.Payload
 	tree    *ack.Tree
@@ -52,21 +53,16 @@ type sinkMachine struct {
 	attempt []int
 }
 
-// wrong says where the two differ.
-func (m *sinkMachine) wrong(t *rapid.T, format string, args ...any) {
-	inventory.Violated(m.test, t, "G6.model", format, args...)
-}
-
 func (m *sinkMachine) take(t *rapid.T) {
 	limit := rapid.IntRange(0, 3).Draw(t, "limit")
 	want := m.model.Take(limit)
 	got := m.payload.Take(nil, limit)
 	if len(got) != len(want) {
-		m.wrong(t, "took %v, model %v", got, want)
+		m.Wrong(t, "took %v, model %v", got, want)
 	}
 	for i, row := range got {
 		if row.Index != want[i] {
-			m.wrong(t, "took %v, model %v", got, want)
+			m.Wrong(t, "took %v, model %v", got, want)
 		}
 		m.seen = append(m.seen, row)
 		m.attempt = append(m.attempt, m.model.Rows[row.Index].Attempt)
@@ -82,13 +78,13 @@ func (m *sinkMachine) answer(t *rapid.T) {
 	want := m.model.Answer(m.seen[i].Index, m.attempt[i], kind > 0)
 	got := [...]func(sink.Row) bool{m.payload.Reject, m.payload.Deliver, m.payload.Bury}[kind](m.seen[i])
 	if got != want {
-		m.wrong(t, "answer %d to attempt %d of row %d: %t, model %t", kind, m.attempt[i], m.seen[i].Index, got, want)
+		m.Wrong(t, "answer %d to attempt %d of row %d: %t, model %t", kind, m.attempt[i], m.seen[i].Index, got, want)
 	}
 }
 
 func (m *sinkMachine) teardown(t *rapid.T) {
 	if got, want := m.payload.Teardown(errStop), m.model.Teardown(); got != want {
-		m.wrong(t, "teardown: %t, model %t", got, want)
+		m.Wrong(t, "teardown: %t, model %t", got, want)
 	}
 }
 
@@ -102,7 +98,7 @@ func (m *sinkMachine) check(t *rapid.T) {
 	}
 	n, torn := m.payload.Unresolved()
 	if m.tree.Outcome() != want || n != m.model.Unresolved() || torn != m.model.Torn {
-		m.wrong(t, "outcome %v, %d unresolved, torn %t; model %+v", m.tree.Outcome(), n, torn, m.model)
+		m.Wrong(t, "outcome %v, %d unresolved, torn %t; model %+v", m.tree.Outcome(), n, torn, m.model)
 	}
 }
 
@@ -114,7 +110,7 @@ func TestModelG6(t *testing.T) {
 			n := rapid.IntRange(0, 4).Draw(t, "rows")
 			root := ack.New(sched.Scheduler{}, nil)
 			m := &sinkMachine{
-				test:  test,
+				Judge: inventory.Judge{Test: test, ID: "G6.model"},
 				model: models.NewSink(n), tree: root.Tree(),
 				payload: sink.NewPayload(sched.Scheduler{}, n, root),
 			}

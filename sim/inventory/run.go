@@ -133,6 +133,18 @@ func Violated(test *testing.T, t interface{ Fatal(args ...any) }, id, format str
 	t.Fatal(message)
 }
 
+// Judge fails one check by one invariant. What drives an owner beside its model embeds it.
+type Judge struct {
+	Test *testing.T
+	ID   string // of the invariant
+}
+
+// Wrong says where the two differ. t is the test, or what a property library runs inside it.
+func (j Judge) Wrong(t interface{ Fatal(args ...any) }, format string, args ...any) {
+	j.Test.Helper()
+	Violated(j.Test, t, j.ID, format, args...)
+}
+
 // Observe notes what a check run by Run found, in its test or in a subtest; the caller then fails the test. The last verdict counts:
 // a shrinking property ends with its smallest failure.
 func Observe(t testing.TB, v Verdict) {

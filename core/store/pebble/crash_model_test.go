@@ -17,7 +17,8 @@ import (
 
 // machine is a computer with a store that loses power now and then.
 type machine struct {
-	t      *testing.T
+	inventory.Judge
+
 	disk   *crashfs.FS
 	engine *pebble.Engine
 	model  models.Durable
@@ -27,13 +28,9 @@ type machine struct {
 func (m *machine) open(t *rapid.T) {
 	_, e, err := pebble.Open(nil, pebble.Options{Dir: "/data", FS: m.disk, MemTableBytes: 64 << 10})
 	if err != nil {
-		m.broken(t, "open after a crash: %v", err)
+		m.Wrong(t, "open after a crash: %v", err)
 	}
 	m.engine = e
-}
-
-func (m *machine) broken(t *rapid.T, format string, args ...any) {
-	inventory.Violated(m.t, t, "S1.durable", format, args...)
 }
 
 // write commits durably.
@@ -75,7 +72,7 @@ func (m *machine) crash(t *rapid.T) {
 	m.disk = disk
 	m.open(t)
 	if left := m.left(t); !m.model.Crash(left) {
-		m.broken(t, "after a crash %v is left; model %+v", left, m.model)
+		m.Wrong(t, "after a crash %v is left; model %+v", left, m.model)
 	}
 }
 
@@ -98,7 +95,7 @@ func TestModelS1AcknowledgedCommitsSurvive(t *testing.T) {
 		cases := 0
 		rapid.Check(outer, func(t *rapid.T) {
 			cases++
-			m := &machine{t: outer, disk: crashfs.New()}
+			m := &machine{Judge: inventory.Judge{Test: outer, ID: "S1.durable"}, disk: crashfs.New()}
 			m.open(t)
 			defer func() {
 				if err := m.engine.Close(); err != nil && !errors.Is(err, store.ErrClosed) {
