@@ -96,7 +96,7 @@ type walker struct {
 }
 
 func (k *walker) walk(v reflect.Value, path string) {
-	if !v.IsValid() || !mayHold(v.Type()) {
+	if !v.IsValid() || !mayHold(v.Type()) { // of a list that holds none, no item is looked at
 		return
 	}
 	switch v.Kind() {
@@ -147,7 +147,9 @@ func (k *walker) structure(v reflect.Value, path string) {
 			if none && t.Field(i).Type == schedulerType {
 				continue
 			}
-			k.walk(v.Field(i), path+"."+t.Field(i).Name)
+			if f := t.Field(i); mayHold(f.Type) { // most do not: no name is made for them
+				k.walk(v.Field(i), path+"."+f.Name)
+			}
 		}
 		return
 	}

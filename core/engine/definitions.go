@@ -144,12 +144,15 @@ func newRoutes(v *view) *routes {
 
 // hold notes the flows for whose ends deliveries of a channel are held.
 func (r *routes) hold(ch *Channel) {
+	if ch.Ack != OnComplete {
+		return
+	}
 	flows := []string{ch.Flow}
 	if ch.Flow == "" {
 		flows = r.awaiting(ch.Message)
 	}
 	for _, f := range flows {
-		r.holding[f] = r.holding[f] || ch.Ack == OnComplete
+		r.holding[f] = true
 	}
 }
 

@@ -10,9 +10,9 @@ import (
 	"github.com/millrace-dev/millrace/core/store"
 )
 
-// IncidentSpace is the space of the instances that have incidents, by id. A row comes and goes in the transaction of the step that raised
+// incidentSpace is the space of the instances that have incidents, by id. A row comes and goes in the transaction of the step that raised
 // the first incident of its instance or left none, so whoever looks for stuck instances need not read those that run.
-const IncidentSpace = "incidents"
+const incidentSpace = "incidents"
 
 // Incident is a stuck token, for whoever is told of it or lists it.
 type Incident struct {
@@ -47,7 +47,7 @@ func incidentRow(t *transaction) ([]store.Row, error) {
 	}
 	if len(stuck) == 0 {
 		if t.stuck {
-			return []store.Row{{Space: IncidentSpace, Key: string(t.instance), Delete: true}}, nil
+			return []store.Row{{Space: incidentSpace, Key: string(t.instance), Delete: true}}, nil
 		}
 		return nil, nil
 	}
@@ -59,7 +59,7 @@ func incidentRow(t *transaction) ([]store.Row, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: incidents: %w", store.ErrInvalid, err)
 	}
-	return []store.Row{{Space: IncidentSpace, Key: string(t.instance), Value: value}}, nil
+	return []store.Row{{Space: incidentSpace, Key: string(t.instance), Value: value}}, nil
 }
 
 // tellRaised tells of the incidents of a step that is durable.
@@ -80,7 +80,7 @@ type Stuck struct {
 
 // Incidents lists the instances that have incidents, by id, behind the given one, at most limit. The answer is durable.
 func (e *Engine) Incidents(scope *sched.Scope, after store.InstanceID, limit int) ([]Stuck, error) {
-	rows, ticket, err := e.store.Rows(scope, IncidentSpace, string(after), limit)
+	rows, ticket, err := e.store.Rows(scope, incidentSpace, string(after), limit)
 	if err == nil {
 		err = e.store.WaitDurable(scope, ticket)
 	}

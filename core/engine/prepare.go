@@ -62,9 +62,11 @@ func (e *Engine) arrive(l *laneState, q *request) laneStep {
 		return e.unmatched(l, q, message)
 	case err != nil:
 		return at(failed(fmt.Errorf("%w: %w", ErrStore, err)))
-	case e.router.Owner(string(target.Instance)) == l.id:
+	}
+	switch owner := e.router.Owner(string(target.Instance)); {
+	case owner == l.id:
 		return e.resume(l, q)
-	case e.router.Busy(string(target.Instance)):
+	case e.router.Busy(owner):
 		return e.stay(l, q)
 	}
 	return hop(q, target)
@@ -177,7 +179,7 @@ func (e *Engine) advance(l *laneState, q *request, hold *claim.Hold, in store.In
 	if q.attempt != nil {
 		q.attempt.Enter(lane.Resumed)
 	}
-	stuck := len(snapshot.Incidents()) > 0
+	stuck := snapshot.Stuck()
 	result, err := flow.Step(d, snapshot, input, e.environment(in.Instance))
 	if err != nil {
 		return at(failed(leaseFault(err)))

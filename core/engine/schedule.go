@@ -125,6 +125,7 @@ func (e *Engine) tick(q *request, in store.Instance) error {
 	for _, w := range in.Waits {
 		if w.Generation == q.input.Wait {
 			q.rows = []store.Row{{Space: firedSpace, Key: firedKey(in.Flow, w.Element), Value: []byte(w.Due.UTC().Format(time.RFC3339Nano))}}
+			break
 		}
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/millrace-dev/millrace/core/bpmn"
@@ -125,10 +126,7 @@ type Variables struct{ *feel.Context }
 
 // MarshalJSON writes the variables as one object.
 func (v Variables) MarshalJSON() ([]byte, error) {
-	if v.Context == nil {
-		return []byte("{}"), nil
-	}
-	return feel.AppendJSON(nil, v.Context)
+	return appendVariables(nil, &v)
 }
 
 // UnmarshalJSON reads one object.
@@ -206,6 +204,11 @@ func decode(data []byte) (*Snapshot, error) {
 		d.Variables.Context = feel.NewContext()
 	}
 	return &d.Snapshot, nil
+}
+
+// Stuck reports whether a token is.
+func (s *Snapshot) Stuck() bool {
+	return slices.ContainsFunc(s.Tokens, func(t Token) bool { return t.Incident != nil })
 }
 
 // Incidents returns the stuck tokens, by id.

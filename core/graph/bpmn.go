@@ -7,12 +7,6 @@ import (
 	"github.com/millrace-dev/millrace/core/flow"
 )
 
-// How a flow emits: a service task of type EmitTask whose header EmitHeader names an emit of the package.
-const (
-	EmitTask   = "emit"
-	EmitHeader = "target"
-)
-
 // flowParser reads one flow file. It returns the flow, or what makes it unusable.
 type flowParser func(file string, data []byte) (*Flow, []Fault)
 
@@ -85,8 +79,8 @@ func (p *Process) mention(n *bpmn.Node) {
 	case n.Message != nil && n.Task == nil: // thrown
 		p.ThrowsAny = p.ThrowsAny || n.Message.Name.Expression != nil
 		p.Throws = append(p.Throws, n.Message.Name.Literal)
-	case n.Task != nil && n.Task.Type.Expression == nil && n.Task.Type.Literal == EmitTask:
-		name, ok := n.Task.Header(EmitHeader)
+	case n.Task != nil && n.Task.Type.Expression == nil && n.Task.Type.Literal == flow.EmitType:
+		name, ok := n.Task.Header(flow.EmitTarget)
 		if !ok {
 			return
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/millrace-dev/millrace/core/bpmn"
+	"github.com/millrace-dev/millrace/core/flow"
 )
 
 // HTTPTask is the type of the built-in task that calls an HTTP endpoint. Its headers:
@@ -32,7 +33,7 @@ func taskFaults(file string, n *bpmn.Node) (faults []Fault) {
 		return nil
 	}
 	known := map[string][]string{
-		HTTPTask: {HTTPURLHeader, HTTPMethodHeader, HTTPResultHeader}, EmitTask: {EmitHeader},
+		HTTPTask: {HTTPURLHeader, HTTPMethodHeader, HTTPResultHeader}, flow.EmitType: {flow.EmitTarget},
 	}[n.Task.Type.Literal]
 	if known == nil {
 		return nil

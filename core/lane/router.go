@@ -123,9 +123,8 @@ func (r *Router[Q, R]) Owner(instance string) int {
 	return int(Hash(instance) % uint64(len(r.lanes)))
 }
 
-// Busy reports whether the owner lane of an instance has requests without an answer. It is a hint: what it says may be old, which
-// costs a hop or a wait.
-func (r *Router[Q, R]) Busy(instance string) bool { return r.lanes[r.Owner(instance)].load.Load() > 0 }
+// Busy reports whether lane id has requests without an answer. It is a hint: what it says may be old, which costs a hop or a wait.
+func (r *Router[Q, R]) Busy(id int) bool { return r.lanes[id].load.Load() > 0 }
 
 // Hash is the 64-bit FNV-1a hash of id: stable over processes and releases.
 func Hash(id string) uint64 {

@@ -2,7 +2,6 @@ package node
 
 import (
 	"errors"
-	"io"
 	"net/http"
 	"strconv"
 	"time"
@@ -83,7 +82,11 @@ func (n *Node) admin(w http.ResponseWriter, r *http.Request, part string, call a
 }
 
 func (n *Node) administer(w http.ResponseWriter, r *http.Request, call func(*sched.Scope, store.InstanceID, *feel.Context) (engine.Reply, error)) {
-	variables, err := readVariables(w, r)
+	body, read := bodyOf(w, r, maxMessageBytes)
+	if !read {
+		return
+	}
+	variables, err := contextOf(body)
 	if err != nil {
 		refuseBody(w, err)
 		return
@@ -100,14 +103,6 @@ func (n *Node) administer(w http.ResponseWriter, r *http.Request, call func(*sch
 }
 
 var errVariables = errors.New("variables must be a JSON object")
-
-func readVariables(w http.ResponseWriter, r *http.Request) (*feel.Context, error) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxMessageBytes))
-	if err != nil {
-		return nil, err
-	}
-	return contextOf(body)
-}
 
 // adminStatus: a claim that is held is a conflict that read nothing; a wait that is gone stays gone.
 func adminStatus(err error) int {

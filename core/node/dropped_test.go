@@ -1,7 +1,6 @@
 package node
 
 import (
-	"bytes"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -9,29 +8,6 @@ import (
 	"sync"
 	"testing"
 )
-
-// logged is a log that a test reads while the node writes it.
-type logged struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *logged) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *logged) lines(with string) (n int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for line := range strings.Lines(l.text.String()) {
-		if strings.Contains(line, with) {
-			n++
-		}
-	}
-	return n
-}
 
 const keyed = `
 name: keyed
@@ -47,7 +23,7 @@ flows: [wait.bpmn]
 // A record that meets nobody in the flows, or cannot be a message, is acknowledged, and is not gone: it is a dead letter with its key, and
 // the log warns once in a while.
 func TestRecordThatMeetsNobodyIsADeadLetter(t *testing.T) {
-	var log logged
+	var log journalOf
 	r := run(t, packageOf(t, keyed, "wait.bpmn", waiting), t.TempDir(), func(o *Options) { o.Log = slog.New(slog.NewTextHandler(&log, nil)) })
 	r.lines("/items", "b1", `{"id":"k-1"}`+"\n").want(t, 200, `"accepted":1`)
 	r.lines("/items", "b2", `{"id":"k-1","note":"second"}`+"\n"+`{"id":"k-1","note":"third"}`+"\n"+`{"id":"k-2"}`+"\n").want(t, 200, `"accepted":3`)
@@ -63,7 +39,7 @@ func TestRecordThatMeetsNobodyIsADeadLetter(t *testing.T) {
 		}
 	}
 	if n := log.lines("took no effect"); n != 1 || log.lines("key=k-1") != 1 {
-		t.Errorf("%d warnings:\n%s", n, log.text.String())
+		t.Errorf("%d warnings:\n%s", n, log.String())
 	}
 	if got := r.metric(`millrace_records_rejected_total{place="channel start",reason="unmatched"}`); got != "2" {
 		t.Errorf("counted %q", got)

@@ -132,11 +132,6 @@ func (x *emitter) decode(payload []byte) (*record.Batch, error) {
 // bury keeps an emission that can never be a record as a dead letter: sent again it would fail again. It was one when its step committed, so
 // the schema has changed since, by a restart with another package.
 func (n *Node) bury(x *emitter, e store.Emission, why error) error {
-	n.metrics.rejected.WithLabelValues("emit "+x.Name, "emission").Inc()
 	n.log.Warn("emission is a dead letter", "emit", x.Name, "instance", e.Instance, "reason", why)
-	err := n.letters.Append("emit "+x.Name, []letter{{Reason: "emission", Detail: why.Error(), Row: letterBody(e.Payload)}})
-	if err != nil {
-		n.end(err)
-	}
-	return err
+	return n.keepLetters("emit "+x.Name, letter{Reason: "emission", Detail: why.Error(), Row: letterBody(e.Payload)})
 }

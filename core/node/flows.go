@@ -210,18 +210,15 @@ func (x *stream) refused(answer engine.Reply, c *channel, id string, row record.
 		key = m.Key
 	}
 	place, reason := "channel "+x.name, answer.Outcome.String()
-	x.n.metrics.rejected.WithLabelValues(place, reason).Inc()
 	if others, ok := x.n.paced.pass(place + " " + reason); ok {
 		x.n.log.Warn("a record took no effect and is a dead letter", "channel", x.name, "outcome", reason, "key", key, "id", id, "reason", why, "others since the last warning", others)
 	}
 	text, err := row.AppendJSON(nil)
-	if err == nil {
-		err = x.n.letters.Append(place, []letter{{Reason: reason, Detail: why, Key: key, Row: text}})
-	}
 	if err != nil {
 		x.n.end(err)
+		return err
 	}
-	return err
+	return x.n.keepLetters(place, letter{Reason: reason, Detail: why, Key: key, Row: text})
 }
 
 // bring brings a message to the engine and counts the answer.

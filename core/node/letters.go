@@ -169,17 +169,24 @@ func (d *deadLetters) Close() error {
 // rejectRows counts rows that an expression refused and keeps them as dead letters; none is fine. After an error the node ends,
 // and the caller fails the rows' share.
 func (n *Node) rejectRows(place string, b *record.Batch, rows []*record.Rejection) error {
-	if len(rows) == 0 {
-		return nil
-	}
 	letters := make([]letter, 0, len(rows))
 	for _, r := range rows {
-		n.metrics.rejected.WithLabelValues(place, r.Reason.String()).Inc()
 		text, err := b.Row(r.Row).AppendJSON(nil)
 		if err != nil {
 			text, _ = json.Marshal(err.Error()) // a string always encodes
 		}
 		letters = append(letters, letter{Reason: r.Reason.String(), Detail: r.Error(), Row: text})
+	}
+	return n.keepLetters(place, letters...)
+}
+
+// keepLetters counts letters by their reason and returns when they are kept; when they cannot be, the node ends.
+func (n *Node) keepLetters(place string, letters ...letter) error {
+	if len(letters) == 0 {
+		return nil
+	}
+	for _, l := range letters {
+		n.metrics.rejected.WithLabelValues(place, l.Reason).Inc()
 	}
 	err := n.letters.Append(place, letters)
 	if err != nil {

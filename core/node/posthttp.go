@@ -25,11 +25,7 @@ func (n *Node) startHTTPSink(s *graph.Sink) error {
 			if err != nil {
 				return err
 			}
-			n.metrics.rejected.WithLabelValues(place, "refused").Inc()
-			if err = n.letters.Append(place, []letter{{Reason: "refused", Detail: why.Error(), Row: text}}); err != nil {
-				n.end(err)
-			}
-			return err
+			return n.keepLetters(place, letter{Reason: "refused", Detail: why.Error(), Row: text})
 		},
 	}
 	if s.Where != nil {

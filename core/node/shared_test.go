@@ -138,6 +138,16 @@ func (j *journalOf) String() string {
 	return j.text.String()
 }
 
+// lines counts those that contain a text.
+func (j *journalOf) lines(with string) (n int) {
+	for line := range strings.Lines(j.String()) {
+		if strings.Contains(line, with) {
+			n++
+		}
+	}
+	return n
+}
+
 // The database goes away under a running node: it is not ready and says why, requests are answered "send again", it stops in a
 // bounded time, and nowhere does the password show.
 func TestLostDatabase(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 // commits the end, the comparison with durable state, the timeout, an eviction, the stop of the node. It never decides what the
 // answer is: that is durable terminal state. It never makes a lane wait, and calls nobody while it is locked.
 //
-//	Register ──▶ pending ──Arm──▶ armed ──Ended, Await's comparison or timeout, eviction, Close──▶ taken
+//	Register ──▶ pending ──Arm──▶ armed ──Ended, comparison or timeout, eviction, Close──▶ taken
 //	                │  │             ▲
 //	                │  └─Ended keeps the end until Arm, which settles with it
 //	                └──Drop (refused, or answered at once), Close──▶ taken

@@ -87,7 +87,7 @@ func (o Options) Validate() error {
 //	        cut back, refused     fenced          cut back, refused          fenced
 //
 // At start every file is cut to its committed length, so what a crash left behind it is gone before its rows are
-// sent again. Units that wait together share one sync and one commit.
+// sent again; a shorter one is refused, or adopted as it is when Options.Short says so. A file that turns out shorter later fences. Units that wait together share one sync and one commit.
 //
 // Invariants (of its checks, which see them from outside)
 //
@@ -101,7 +101,7 @@ func (o Options) Validate() error {
 //	Waits         the point's task for units, then for its files and the store, none of which waits for it.
 //
 // Spec tla/dedupe/Dedupe.tla, traced by E2 · Model models/ledger.go · Checks TestSimG6Crash*, TestSimG6Point*,
-// TestSimG6FileSinks*, TestExhaustG6*, TestModelG6Point,
+// TestSimG6FileSinks*, TestSimG6WhatIsTakenAway*, TestExhaustG6*, TestModelG6Point,
 // TestModelG6Groups* · Mutants G6.acknowledge-before-commit, G6.skip-truncate, G6.skip-fsync,
 // G6.commit-before-write, G6.adopt-after-write, G6.adopt-nothing, G6.unknown-is-failure, G6.keep-refused-data,
 // G6.undo-first-file, G6.sync-first-file, G6.sync-error-undone, G6.open-not-cut, G6.lengths-not-advanced-on-empty-rows,

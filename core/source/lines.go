@@ -54,7 +54,8 @@ const (
 
 // Lines reads a stream to its end. Its attempts follow each other: one batch is acknowledged, then its dead letters and the
 // position behind it are committed in one step, then the next one is read. After a crash the stream goes on behind the last
-// committed position, and rows have the ids that they had before.
+// committed position, and rows have the ids that they had before; a stream that does not begin with what was read of it any more is
+// ErrReplaced, until BeginAnew.
 type Lines struct {
 	s       sched.Scheduler
 	opts    LinesOptions
@@ -92,7 +93,7 @@ func NewLines(s sched.Scheduler, opts LinesOptions) (*Lines, error) {
 }
 
 // Run reads the stream to its end and returns nil, the cause of scope's end, or why it cannot go on: the stream's own error,
-// when every line before it is delivered, or that of a fenced or stopped commit point. Malformed lines and attempts that fail do
+// when every line before it is delivered, ErrReplaced, when a batch that was gathered is dropped, or that of a fenced or stopped commit point. Malformed lines and attempts that fail do
 // not end it.
 func (l *Lines) Run(scope *sched.Scope) error {
 	defer l.decoder.Release()

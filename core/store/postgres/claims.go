@@ -63,7 +63,7 @@ with free as (
 	for update of i skip locked)
 update instances i
 set replica = free.replica, lane = free.lane, incarnation = free.incarnation, epoch = i.epoch + 1,
-	since = (extract(epoch from clock_timestamp()) * 1000000)::bigint * 1000
+	since = ` + sqlNow + `
 from free where i.id = free.wanted
 returning free.n, i.epoch`
 
@@ -109,7 +109,7 @@ func (s *Store) whyNotTaken(scope *sched.Scope, id store.InstanceID, seen store.
 
 const sqlRenew = `
 update instances
-set epoch = epoch + 1, since = (extract(epoch from clock_timestamp()) * 1000000)::bigint * 1000
+set epoch = epoch + 1, since = ` + sqlNow + `
 where id = $1 and replica = $2 and lane = $3 and incarnation = $4 and epoch = $5
 returning epoch`
 

@@ -15,7 +15,7 @@ import (
 //
 // Invariants: a call is answered once, and only after the transaction it travelled in has ended. A call that the server
 // refuses fails alone: the others of its transaction are sent again, each by itself, which is safe because the refusal
-// rolled all of them back. What locks rows goes last in its transaction: nothing waits for a lock behind it, so no commit that
+// rolled all of them back. Each row of a shared statement goes to the call whose number it carries. What locks rows goes last in its transaction: nothing waits for a lock behind it, so no commit that
 // waits for those rows can be waited for.
 type pipeline struct {
 	pool    *pgxpool.Pool
@@ -24,7 +24,7 @@ type pipeline struct {
 	workers sync.WaitGroup
 }
 
-// call is one statement.
+// call is one question. Shared ones travel in one statement.
 type call struct {
 	sql    string
 	args   []any

@@ -19,8 +19,10 @@ const holding = `
 alter table waits add column holder bytea not null default '', add column reserved bigint not null default 0;
 alter table outbox add column holder bytea not null default '', add column reserved bigint not null default 0`
 
-// sqlClock is the server's time in nanoseconds.
-const sqlClock = `clock as (select (extract(epoch from clock_timestamp()) * 1000000)::bigint * 1000 as now)`
+// sqlNow is the server's time in nanoseconds.
+const sqlNow = `(extract(epoch from clock_timestamp()) * 1000000)::bigint * 1000`
+
+const sqlClock = `clock as (select ` + sqlNow + ` as now)`
 
 // A row that is locked is being reserved, or deleted by a step that takes what it offers: it is left out, so reserving never waits.
 const sqlReserve = `
