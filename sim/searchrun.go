@@ -103,7 +103,6 @@ func (r *searching) deeper(most int) bool {
 	}
 	r.bounded.bound++
 	r.bounded.cut, r.more = false, true
-	r.result.Complete = false
 	r.restart()
 	return true
 }

@@ -22,14 +22,15 @@ type lane struct {
 	command string
 	lanes   []inventory.Lane
 	timeout time.Duration // of one package's binary
+	part    bool          // run with bounds other than the checks' own: no evidence for the audit
 }
 
 var laneTable = []lane{
-	{"sim", "test-sim", []inventory.Lane{inventory.LaneSim, inventory.LaneExhaustive}, 10 * time.Minute},
-	{"models", "test-models", []inventory.Lane{inventory.LaneModel}, 10 * time.Minute},
-	{"linearizability", "test-linearizability", []inventory.Lane{inventory.LaneLinear}, 10 * time.Minute},
-	{"deadlock", "test-deadlock", []inventory.Lane{inventory.LaneDeadlock}, 10 * time.Minute},
-	{"specification", "test-traces", []inventory.Lane{inventory.LaneSpec}, 10 * time.Minute},
+	{"sim", "test-sim", []inventory.Lane{inventory.LaneSim, inventory.LaneExhaustive}, 10 * time.Minute, false},
+	{"models", "test-models", []inventory.Lane{inventory.LaneModel}, 10 * time.Minute, false},
+	{"linearizability", "test-linearizability", []inventory.Lane{inventory.LaneLinear}, 10 * time.Minute, false},
+	{"deadlock", "test-deadlock", []inventory.Lane{inventory.LaneDeadlock}, 10 * time.Minute, false},
+	{"specification", "test-traces", []inventory.Lane{inventory.LaneSpec}, 10 * time.Minute, false},
 }
 
 func findLane(name string) lane {
@@ -44,6 +45,7 @@ func findLane(name string) lane {
 type laneRun struct {
 	Lane       string            `json:"lane"`
 	Filter     string            `json:"filter,omitempty"`
+	Part       bool              `json:"part,omitempty"` // a filter, other bounds, or interrupted
 	Discovered int               `json:"discovered"`
 	Selected   int               `json:"selected"`
 	Executed   int               `json:"executed"`
@@ -106,7 +108,7 @@ func runLaneCommand(ctx context.Context, l lane, args []string) error {
 		return err
 	}
 	if len(bounds) > 0 {
-		l.name = partPrefix + l.name // bounds other than the checks' own are no evidence for the audit
+		l.part = true
 	}
 	run, err := s.runLane(ctx, l, a.word(), []string{inventory.ModelVar + "=" + strings.Join(bounds, " ")})
 	if err != nil {
@@ -128,7 +130,7 @@ const partPrefix = "partial-"
 
 // resultFile is where the result of the command goes. That of a part replaces no result of the whole.
 func (r laneRun) resultFile(command string) string {
-	if r.Filter != "" || strings.HasPrefix(r.Lane, partPrefix) {
+	if r.Part {
 		command = partPrefix + command
 	}
 	return command + ".json"
@@ -167,7 +169,7 @@ func (s site) selectTests(l lane, filter string) (all, selected []*catalog.Test)
 // recordFile is where the records of a run of the lane go. A part has a file of its own, so that it neither passes for a
 // complete run nor erases one.
 func (l lane) recordFile(part bool) string {
-	if part {
+	if part || l.part {
 		return partPrefix + l.name + ".jsonl"
 	}
 	return l.name + ".jsonl"
@@ -176,14 +178,14 @@ func (l lane) recordFile(part bool) string {
 // runLane runs the selected tests of the lane, package by package: checks use all cores themselves.
 func (s site) runLane(ctx context.Context, l lane, filter string, env []string) (laneRun, error) {
 	all, selected := s.selectTests(l, filter)
-	run := laneRun{Lane: l.name, Filter: filter, Discovered: len(all), Selected: len(selected)}
+	run := laneRun{Lane: l.name, Filter: filter, Part: l.part || filter != "", Discovered: len(all), Selected: len(selected)}
 	if len(selected) == 0 {
 		return run, nothing(fmt.Sprintf("lane %s of %d tests", l.name, len(all)), filter)
 	}
 	if err := s.providePostgres(ctx); err != nil {
 		return run, err
 	}
-	records, err := s.freshRecords(l.recordFile(filter != ""))
+	records, err := s.freshRecords(l.recordFile(run.Part))
 	if err != nil {
 		return run, err
 	}
@@ -192,7 +194,8 @@ func (s site) runLane(ctx context.Context, l lane, filter string, env []string) 
 		run.Findings = append(run.Findings, catalog.Fault{At: catalog.Position{File: "go.mod", Line: 1}, Message: err.Error()})
 	}
 	run.Seconds = time.Since(started).Seconds()
-	run.records, err = s.keepRecords(records, l.recordFile(filter != "" || ctx.Err() != nil))
+	run.Part = run.Part || ctx.Err() != nil
+	run.records, err = s.keepRecords(records, l.recordFile(run.Part))
 	if err != nil {
 		return run, err
 	}

@@ -149,6 +149,22 @@ func TestFilteredRunTellsUnregisteredChecks(t *testing.T) {
 	}
 }
 
+// A run with a filter and bounds of its own is a part like any other: its records lie where the audit looks for parts.
+func TestPartsHaveOneFile(t *testing.T) {
+	s, _ := fixture(t)
+	if _, err := s.runSim(t.Context(), "Z1", []string{"seeds=2"}); err != nil {
+		t.Fatal(err)
+	}
+	names, err := filepath.Glob(filepath.Join(s.Out, "records", "*.jsonl"))
+	if err != nil || len(names) != 1 || filepath.Base(names[0]) != "partial-sim.jsonl" {
+		t.Errorf("records %q, %v", names, err)
+	}
+	runs, err := s.lastRuns()
+	if err != nil || runs[0].Part.IsZero() || !runs[0].At.IsZero() {
+		t.Errorf("last runs %+v, %v", runs, err)
+	}
+}
+
 // On a tree where nothing ran a lane has one line; all its checks are listed when they are asked for.
 func TestAuditOfAFreshTreeIsShort(t *testing.T) {
 	for all, want := range map[bool]int{false: 0, true: 3} {

@@ -77,9 +77,7 @@ func twiceBounds(a arguments) []string {
 // runSim runs the simulation lane; bounds other than the checks' own make it a partial run.
 func (s site) runSim(ctx context.Context, filter string, bounds []string) (laneRun, error) {
 	l := findLane("sim")
-	if len(bounds) > 0 {
-		l.name = partPrefix + l.name
-	}
+	l.part = len(bounds) > 0
 	return s.runLane(ctx, l, filter, []string{
 		simVar + "=" + strings.Join(append(bounds, fmt.Sprintf("hashes=%d", twiceHashes)), " "),
 	})

@@ -211,7 +211,7 @@ func (p *parser) named(t token) string {
 
 func (p *parser) names() []token {
 	var out []token
-	for p.peek().kind == word && !sections[p.peek().text] {
+	for p.peek().kind == word && !p.atSection() {
 		out = append(out, p.take())
 		if p.peek().text == "," {
 			p.at++
