@@ -43,7 +43,7 @@ func commands() []command {
 		{"lint", "[--fix]", "golangci-lint, built from the pinned tools module", runLint},
 		{"ratchet", "", "source contracts: imports and raw concurrency", runRatchet},
 		{"profile", "", "the profile that cmd/millrace is compiled with, made anew", runProfile},
-		{"bench-sched", "[FILTER] [rounds=N] [--check]", "primitives and structures against the bare standard library, compiled as the node is", runBenchSched},
+		{"bench-sched", "[FILTER] [rounds=N] [layouts=N] [--check]", "primitives and structures against the bare standard library, compiled as the node is", runBenchSched},
 		{"bench-node", "", "HTTP to file, records per second and CPU beside a single-purpose program", runBenchNode},
 		{"bench-flows", "[n=N] [rounds=N] [parked=N] [--check]", "flow instances per second and CPU on Pebble and PostgreSQL beside go-workflows and DBOS, with their bars", runBenchFlows},
 		{"bench-tla", "[rounds=N] [--check]", "the specification checker: states per second, memory, start-up, with their bars", runBenchTLA},

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime/pprof"
+	"strconv"
 
 	profiles "github.com/google/pprof/profile"
 	"github.com/millrace-dev/millrace/core/sched/bench"
@@ -94,22 +95,24 @@ func profileStructures(path string) (err error) {
 	defer pprof.StopCPUProfile()
 	for _, p := range bench.Pairs() {
 		if p.Structure {
-			bench.Measure(p, 8*schedRounds) // the compiler weighs a call by the samples of the callee itself, which are few
+			bench.Measure(p, 40*schedRounds) // the compiler weighs a call by the samples of the callee itself, which are few
 		}
 	}
 	return nil
 }
 
-// asTheNodeIsBuilt runs a command of this program in one that was compiled with the node's profile.
-func (s site) asTheNodeIsBuilt(ctx context.Context, command string, args []string) error {
+// asTheNodeIsBuilt runs a command of this program in one that was compiled with the node's profile, its functions in the order
+// that the linker draws from layout.
+func (s site) asTheNodeIsBuilt(ctx context.Context, layout int, args ...string) error {
 	binary := filepath.Join(s.Root, "out", "bin", "verify")
-	if err := s.run(ctx, "go", "build", "-pgo="+nodeProfile, "-o", binary, "./cmd/verify"); err != nil {
+	order := "-ldflags=-randlayout=" + strconv.Itoa(layout)
+	if err := s.run(ctx, "go", "build", "-pgo="+nodeProfile, order, "-o", binary, "./cmd/verify"); err != nil {
 		return err
 	}
-	child := exec.CommandContext(ctx, binary, append([]string{command}, args...)...)
+	child := exec.CommandContext(ctx, binary, args...)
 	child.Dir, child.Stdout, child.Stderr = s.Root, os.Stdout, os.Stderr
 	if err := child.Run(); err != nil {
-		return fmt.Errorf("%s as the node is built: %w", command, err)
+		return fmt.Errorf("%s as the node is built: %w", args[0], err)
 	}
 	return nil
 }

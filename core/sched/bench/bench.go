@@ -2,7 +2,9 @@
 // the bare standard library. `verify bench-sched` prints the table and holds it against its bars.
 //
 // A pair is measured in short interleaved rounds: each round times both sides, one right after the other, and gives one ratio;
-// the median of many ratios is what a busy machine disturbs least.
+// the median of many ratios is what a busy machine disturbs least. Where the linker put the code weighs as much as what is
+// measured (Mytkowicz and others, Producing wrong data without doing anything obviously wrong, 2009), so the rounds of a pair
+// come from several programs with the functions in another order each.
 package bench
 
 import (
@@ -48,14 +50,26 @@ const (
 	maxOps    = 1 << 22
 )
 
-// Measure measures p in interleaved rounds, once: the medians are over all of them, whatever they show.
-func Measure(p Pair, rounds int) Row {
+// Samples are the rounds of one pair: nanoseconds an operation of each side, round by round.
+type Samples struct {
+	Name string    `json:"name"`
+	Bare []float64 `json:"bare_ns"`
+	Ours []float64 `json:"ours_ns"`
+}
+
+// Add appends the rounds of other, which are of the same pair in another program.
+func (s *Samples) Add(other Samples) {
+	s.Bare, s.Ours = append(s.Bare, other.Bare...), append(s.Ours, other.Ours...)
+}
+
+// Measure measures p in interleaved rounds, once, and keeps all of them, whatever they show.
+func Measure(p Pair, rounds int) Samples {
 	round := roundTime
 	if p.Tasks {
 		round = tasksTime
 	}
 	n := calibrate(p.Bare(), round)
-	var bare, ours, ratios, extra []float64
+	s := Samples{Name: p.Name}
 	for i := range rounds {
 		b, o := p.Bare(), p.Ours()
 		first, second := b, o
@@ -66,12 +80,20 @@ func Measure(p Pair, rounds int) Row {
 		if i%2 == 1 {
 			x, y = y, x
 		}
-		bare, ours = append(bare, x), append(ours, y)
-		ratios, extra = append(ratios, y/x), append(extra, y-x)
+		s.Bare, s.Ours = append(s.Bare, x), append(s.Ours, y)
+	}
+	return s
+}
+
+// Judge returns the medians of the rounds of p, and whether they hold its bars.
+func (p Pair) Judge(s Samples) Row {
+	var ratios, extra []float64
+	for i, x := range s.Bare {
+		ratios, extra = append(ratios, s.Ours[i]/x), append(extra, s.Ours[i]-x)
 	}
 	r := Row{
-		Name: p.Name, Structure: p.Structure, MaxRatio: p.MaxRatio, MaxExtra: p.MaxExtra, Rounds: rounds,
-		Bare: median(bare), Ours: median(ours), Ratio: median(ratios), Extra: median(extra),
+		Name: p.Name, Structure: p.Structure, MaxRatio: p.MaxRatio, MaxExtra: p.MaxExtra, Rounds: len(s.Bare),
+		Bare: median(s.Bare), Ours: median(s.Ours), Ratio: median(ratios), Extra: median(extra),
 	}
 	r.Missed = r.MaxRatio > 0 && r.Ratio > r.MaxRatio || r.MaxExtra > 0 && r.Extra > r.MaxExtra
 	return r
@@ -98,11 +120,10 @@ func perOp(f Loop, n int) float64 {
 }
 
 func median(v []float64) float64 {
-	slices.Sort(v)
 	if len(v) == 0 {
 		return 0
 	}
-	return v[len(v)/2]
+	return slices.Sorted(slices.Values(v))[len(v)/2]
 }
 
 // Pairs returns every comparison, primitives first.
