@@ -6,7 +6,7 @@ import (
 )
 
 var _ = inventory.Owner("L4", "claim sweep and role lease", (*claim.Lease)(nil),
-	inventory.Sim("L4/silent-owner-is-freed", "L4/woken-owner-cannot-commit", "L4/busy-instance-is-left-alone",
+	inventory.Sim("L4/silent-owner-is-freed", "L4/woken-owner-cannot-commit", "L4/busy-instance-is-left-alone", "L4/sweeps-behind-roles",
 		"L4/role-is-held-by-one", "L4/clean-stop-hands-over", "L4/role-of-the-dead-moves", "L4/woken-holder-has-lost-the-role",
 		"L4/renewed-role-stays", "L4/late-answers", "L4/role-comes-back-after-a-loss-of-power",
 		"L4/role-outlives-a-crash-of-the-store"),
@@ -17,6 +17,8 @@ var _ = inventory.Owner("L4", "claim sweep and role lease", (*claim.Lease)(nil),
 		inventory.RejectedBy("L4/busy-instance-is-left-alone", "invariant L4.I1")),
 	inventory.Mutant("look-forgets", "every look begins to watch anew",
 		inventory.RejectedBy("L4/silent-owner-is-freed", "assertion L4.progress")),
+	inventory.Mutant("roles-shorten-a-page", "a page with claims of roles in it counts as the last one",
+		inventory.RejectedBy("L4/sweeps-behind-roles", "assertion L4.all")),
 	inventory.Mutant("release-within-the-ended-scope", "a stopped holder releases within the scope that has just ended",
 		inventory.RejectedBy("L4/clean-stop-hands-over", "assertion L4.handover")),
 	inventory.Mutant("no-release", "a stopped holder leaves its claim to be found",

@@ -1,6 +1,7 @@
 package claim_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -99,6 +100,35 @@ func TestSimL4BusyInstanceIsLeftAlone(t *testing.T) {
 		w.Join()
 		r.settled()
 	}, sim.Steps(20_000))
+}
+
+// Claims of roles, which have leases of their own, fill half of a page, and more claims are behind them. All that are not roles' are freed
+// after the age.
+func TestSimL4SweepsBehindRoles(t *testing.T) {
+	const ahead, roles, behind = 200, 100, 10 // a page is 256
+	sim.Check(t, "L4/sweeps-behind-roles", func(w *sim.World) {
+		st, engine := memory.Open(w.Scheduler(), memory.Options{})
+		take := func(name string, n int) {
+			for i := range n {
+				id := store.InstanceID(fmt.Sprintf("%s%03d", name, i))
+				w.NoError(engine.Plant(given(id)))
+				_, _, err := st.Take(w.Scope(), id, 1, store.Owner{Replica: "gone", Incarnation: 1})
+				w.NoError(err)
+			}
+		}
+		take("ahead", ahead)
+		take(claim.RolePrefix, roles)
+		take("silent", behind)
+		s, err := claim.NewSweeper(w.Scheduler(), claim.SweepOptions{Age: age}, st)
+		w.NoError(err)
+		w.Own(s)
+		for _, want := range []int{0, ahead + behind} {
+			n, err := s.Look(w.Scope())
+			w.NoError(err)
+			w.Require(n == want, "L4.all", "a look freed %d of %d claims", n, want)
+			w.NoError(w.Scheduler().Sleep(w.Scope(), "age", age))
+		}
+	}, sim.Runs(2), sim.Strategies("random"))
 }
 
 func TestSweepOptionsNameEveryFault(t *testing.T) {

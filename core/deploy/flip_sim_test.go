@@ -215,6 +215,19 @@ func TestSimL9ReplicaFollows(t *testing.T) {
 	})
 }
 
+// A replica heard nothing of an activation until the deployment that it has active had retired as well: its lanes forget it.
+func TestSimL9ReplicaThatMissedAViewForgets(t *testing.T) {
+	sim.Check(t, "L9/replica-that-missed-a-view-forgets", func(w *sim.World) {
+		l := newRig(w, 2, 1).start()
+		w.NoError(l.flip.Follow(w.Scope(), view(oldRetired)))
+		l.drainQueues()
+		for lane, known := range l.flip.Peek().Known {
+			w.Require(len(known) == 1 && known[0].ID == "2", "L9.follow", "lane %d knows %v", lane, known)
+		}
+		l.stop()
+	})
+}
+
 // A lane is in the middle of a spawn under version 1 when version 2 is published: version 1 stays until that instance has ended.
 func TestSimL9RetirementWaitsForTheSpawnUnderWay(t *testing.T) {
 	sim.Check(t, "L9/retirement-waits-for-the-spawn-under-way", func(w *sim.World) {

@@ -185,7 +185,7 @@ func spawnsAndTimers(w *sim.World) {
 }
 
 // A full queue makes the caller wait, and the caller alone: with its lane held up, a caller whose scope
-// ends is told that nothing was enqueued, and the other lane goes on.
+// ends is told that nothing was enqueued, and the other lane goes on. Nobody who was answered or has given up is load.
 func TestSimL2FullQueuePushesBackOnTheCaller(t *testing.T) {
 	sim.Check(t, "L2/full-queue-pushes-back-on-the-caller", func(w *sim.World) {
 		held := sched.NewNotify(w.Scheduler(), "held lane")
@@ -217,6 +217,7 @@ func TestSimL2FullQueuePushesBackOnTheCaller(t *testing.T) {
 			_, err = third.Wait(w.Scope())
 			w.NoError(err)
 		}
+		w.Require(!r.Busy(r.Owner(busy)), "L2.load", "everybody was answered or has given up, and the lane is busy")
 		r.Close()
 	}, sim.EarlyTimeouts())
 }

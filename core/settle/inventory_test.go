@@ -40,6 +40,8 @@ var _ = inventory.Owner("L5", "deferred settlement registry", (*settle.Registry)
 		inventory.RejectedBy("L5/registry-against-model", "assertion L5.model")),
 	inventory.Mutant("hint-is-the-end", "what is held is settled because somebody said that something has ended",
 		inventory.RejectedBy("L5/comparison-settles-what-has-ended", "assertion L5.I5")),
+	inventory.Mutant("comparison-ends-at-an-error", "what the store does not tell of ends the comparison of what is behind it",
+		inventory.RejectedBy("L5/comparison-settles-what-has-ended", "assertion L5.progress")),
 	inventory.Mutant("no-comparison", "only a notification settles, durable state is never looked at",
 		inventory.RejectedBy("L5/end-elsewhere-is-found", "assertion error")),
 	inventory.Reason(inventory.LaneLinear, "an entry is judged against the model; what races for it is searched exhaustively"),

@@ -64,11 +64,12 @@ func TestSimL5EndElsewhereIsFound(t *testing.T) {
 }
 
 // One of two instances ends on another node, and this one is told that something has ended somewhere: who waits for that one is answered
-// soon, and who waits for the other goes on waiting.
+// soon, and who waits for the other goes on waiting, whether or not the store tells of it.
 func TestSimL5ComparisonSettlesWhatHasEnded(t *testing.T) {
 	sim.Check(t, "L5/comparison-settles-what-has-ended", func(w *sim.World) {
 		r := newRig(w, 2)
 		var first, second time.Duration
+		unread := w.Choose("the store does not tell of b", 2) == 1
 		w.Go("delivery a", func() {
 			w.NoError(r.deliver("a", false, patient))
 			first = w.Scheduler().Now().Sub(r.begun)
@@ -80,7 +81,12 @@ func TestSimL5ComparisonSettlesWhatHasEnded(t *testing.T) {
 		w.Go("elsewhere", func() {
 			w.NoError(w.Scheduler().Sleep(w.Scope(), "elsewhere", time.Minute))
 			r.finish("a", false)
-			r.registry.Compare(w.Scope(), func(scope *sched.Scope, id store.InstanceID) (settle.End, bool, error) { return r.read(id)(scope) })
+			r.registry.Compare(w.Scope(), func(scope *sched.Scope, id store.InstanceID) (settle.End, bool, error) {
+				if id == "b" && unread {
+					return settle.End{}, false, errRefused
+				}
+				return r.read(id)(scope)
+			})
 		})
 		w.Go("here", func() {
 			w.NoError(w.Scheduler().Sleep(w.Scope(), "here", time.Duration(1+w.Choose("minutes", 2))*time.Minute))
