@@ -52,15 +52,18 @@ func (s *Store) Head(scope *sched.Scope, id store.InstanceID) (store.Head, store
 	return h, ticketOf(h), wrap(err, "read head of", id)
 }
 
-// A row that is locked is being claimed, committed or freed: it counts as claimed, so taking never waits.
+// A row that is locked is being claimed, committed or freed: it counts as claimed, so taking never waits. Each row is looked up by its id in a
+// query of its own, whose lock keeps the planner from turning the join around: conditions on constants look so selective to it that it read
+// all instances and looked for each among those wanted.
 const sqlTake = `
 with free as (
 	select u.* from (
 		select unnest($1::bytea[]) as wanted, unnest($2::bigint[]) as seen, unnest($3::bytea[]) as replica, unnest($4::bigint[]) as lane,
 			unnest($5::bigint[]) as incarnation, ` + numbered + `) as u
-	join instances i on i.id = u.wanted
-	where i.epoch = u.seen and i.status = 2 and i.replica = '' and i.lane = 0 and i.incarnation = 0
-	for update of i skip locked)
+	cross join lateral (
+		select from instances i
+		where i.id = u.wanted and i.epoch = u.seen and i.status = 2 and i.replica = '' and i.lane = 0 and i.incarnation = 0
+		for update skip locked) as locked)
 update instances i
 set replica = free.replica, lane = free.lane, incarnation = free.incarnation, epoch = i.epoch + 1,
 	since = ` + sqlNow + `

@@ -7,10 +7,12 @@ import (
 
 // S2 is not one of the catalogue's owners: it is the store that replicas share, whose inside is a server.
 var _ = inventory.Owner("S2", "shared store", (*postgres.Store)(nil),
-	inventory.Model("S2/store-against-model", "S2/calls-share-a-statement"),
+	inventory.Model("S2/store-against-model", "S2/calls-share-a-statement", "S2/statements-find-by-key"),
 	inventory.Linear("S2/compare-and-write-is-one-step"),
 	inventory.Mutant("take-without-compare", "a claim is taken whoever has it",
 		inventory.RejectedBy("S2/compare-and-write-is-one-step", "assertion S2.linear")),
+	inventory.Mutant("take-reads-all", "to take a claim all instances are read",
+		inventory.RejectedBy("S2/statements-find-by-key", "assertion S2.plan")),
 	inventory.Mutant("commit-without-epoch", "a commit asserts its owner and not its epoch",
 		inventory.RejectedBy("S2/store-against-model", "assertion S2.model")),
 	inventory.Mutant("zero-rows-commit", "a step whose claim is lost writes all but its row",
