@@ -72,7 +72,8 @@ type instanceAnswer struct {
 			}
 		}
 	}
-	Waits []struct {
+	Narrowed string
+	Waits    []struct {
 		Wait                        uint64
 		Element, Kind, Message, Key string
 		Due                         *time.Time
@@ -115,6 +116,9 @@ func describeInstance(ctx context.Context, args []string, out, errs io.Writer) i
 }
 
 func showInstance(out io.Writer, x instanceAnswer) {
+	if x.Narrowed != "" {
+		say(out, "store      none: %s\n", x.Narrowed)
+	}
 	say(out, "instance   %s\nflow       %s\ndeployment %s\nstatus     %s after %d steps\n", x.Instance, x.Snapshot.Flow, x.Deployment, x.Status, x.Snapshot.Steps)
 	for _, t := range x.Snapshot.Tokens {
 		say(out, "token %-4d %s, %s", t.ID, t.Element, t.Phase)

@@ -32,7 +32,7 @@ func runNode(ctx context.Context, args []string, out, errs io.Writer) int {
 	sharing := sharedFlags(f, &o)
 	profile := f.String("cpuprofile", "", "write a CPU profile of the run to this `file` when it stops")
 	if err := f.Parse(args); err != nil || f.NArg() != 1 {
-		say(errs, "usage: millrace run [--data DIR] [--listen ADDR] [--store pebble|postgres://…] [--schema NAME] [--connections N] "+
+		say(errs, "usage: millrace run [--data DIR] [--listen ADDR] [--store pebble|none|postgres://…] [--schema NAME] [--connections N] "+
 			"[--group-commit N] [--claim-timeout D] [--replica NAME] [--take-over] [--accept-short FILE]… [--cpuprofile FILE] PACKAGE\n")
 		return statusRefused
 	}
@@ -77,7 +77,7 @@ const storeVar = "MILLRACE_STORE"
 
 // sharedFlags defines the options of a shared store. The function that it returns takes them over once they were read.
 func sharedFlags(f *flag.FlagSet, o *node.Options) func() error {
-	where := f.String("store", "", "where the state of flows is: pebble (in the data folder), or the URL of a PostgreSQL database that replicas share; "+storeVar+" when empty")
+	where := f.String("store", "", "where the state of flows is: pebble (in the data folder), none (in memory, for development), or the URL of a PostgreSQL database that replicas share; "+storeVar+" when empty")
 	var shared node.Shared
 	f.StringVar(&shared.Schema, "schema", "", "schema in the database")
 	f.IntVar(&shared.Connections, "connections", 0, "connections to the database")
@@ -88,14 +88,15 @@ func sharedFlags(f *flag.FlagSet, o *node.Options) func() error {
 		if *where == "" { // no default of the flag: its usage would show the password
 			*where = os.Getenv(storeVar)
 		}
+		o.Storeless = *where == "none"
 		switch {
-		case *where == "" || *where == "pebble":
+		case *where == "" || *where == "pebble" || o.Storeless:
 			if shared != (node.Shared{}) {
 				return errors.New("--schema, --connections, --group-commit and --claim-timeout are for --store postgres://…")
 			}
 			return nil
 		case !strings.HasPrefix(*where, "postgres://") && !strings.HasPrefix(*where, "postgresql://") && !strings.Contains(*where, "="):
-			return errors.New("--store: neither pebble nor the URL of a PostgreSQL database")
+			return errors.New("--store: neither pebble nor none nor the URL of a PostgreSQL database")
 		}
 		shared.URL = *where
 		o.Shared = shared

@@ -9,16 +9,22 @@ import (
 	"github.com/millrace-dev/millrace/core/feel"
 )
 
-// Load reads a file for a deployment: Parse, then Validate with the kinds the engine executes. The
-// definitions are nil when a fault that is not a warning was found. All faults are in document order.
+// Load reads a file for a deployment: Examine, whose definitions are nil when a fault that is not a warning was found.
 func Load(file string, data []byte, supported func(Kind) bool) (*Definitions, []Fault) {
+	d, faults := Examine(file, data, supported)
+	if Refused(faults) {
+		return nil, faults
+	}
+	return d, faults
+}
+
+// Examine is Parse, then Validate with the kinds the engine executes. All faults are in document order. When the file is refused for
+// them, the definitions are incomplete, good to look for more faults and for nothing else.
+func Examine(file string, data []byte, supported func(Kind) bool) (*Definitions, []Fault) {
 	d, faults := Parse(file, data)
 	if d != nil {
 		faults = append(faults, d.Validate(supported)...)
 		sortFaults(faults)
-	}
-	if Refused(faults) {
-		return nil, faults
 	}
 	return d, faults
 }

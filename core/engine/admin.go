@@ -46,8 +46,23 @@ func (e *Engine) CancelInstance(scope *sched.Scope, id store.InstanceID, token u
 // once brings an input to the owner lane of its instance, one time: an administrative request that bounces is answered.
 func (e *Engine) once(scope *sched.Scope, id store.InstanceID, in flow.Input) (Reply, error) {
 	r, err := e.straight(scope, id, in)
-	return r.Reply, err
+	return r.Reply, e.told(scope, err)
 }
+
+// told lets an error leave. One that refuses for good rests on what was read of the instance, which a loss of power may take back as long as
+// it is not durable: then it would have been refused for nothing. In the caller's task, so that no lane waits for it.
+func (e *Engine) told(scope *sched.Scope, err error) error {
+	if !slices.ContainsFunc(refusals, func(why error) bool { return errors.Is(err, why) }) {
+		return err
+	}
+	if waited := e.store.WaitDurable(scope, e.store.Visible()); waited != nil {
+		return fmt.Errorf("%w: refused for what is not durable: %w", ErrStore, waited)
+	}
+	return err
+}
+
+// refusals are the errors that are for good and rest on a read.
+var refusals = []error{ErrNoInstance, ErrNotWaiting, ErrLease, ErrNoDefinition, flow.ErrCalled}
 
 func (e *Engine) straight(scope *sched.Scope, id store.InstanceID, in flow.Input) (reply, error) {
 	var r reply
@@ -76,7 +91,7 @@ func (e *Engine) Describe(scope *sched.Scope, id store.InstanceID) (Description,
 	if r.retry {
 		err = fmt.Errorf("%w: %w", ErrBusy, r.err)
 	}
-	if err != nil {
+	if err = e.told(scope, err); err != nil {
 		return Description{}, fmt.Errorf("describe instance %s: %w", id, err)
 	}
 	return *q.describe, nil
@@ -100,7 +115,7 @@ func (e *Engine) describe(d *Description, hold *claim.Hold, in store.Instance, t
 
 // fire brings a due timer to its instance's lane. It is what the timers call.
 func (e *Engine) fire(scope *sched.Scope, t store.Timer) timer.Outcome {
-	_, err := e.once(scope, t.Instance, flow.Input{Kind: flow.Due, Wait: t.Generation})
+	_, err := e.straight(scope, t.Instance, flow.Input{Kind: flow.Due, Wait: t.Generation})
 	switch {
 	case err == nil:
 		return timer.Fired

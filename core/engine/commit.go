@@ -157,10 +157,12 @@ func (e *Engine) storeStep(l *laneState, t *transaction) (*store.Step, error) {
 	}
 	if t.inbox {
 		st.Inbox = t.q.receipt(e.s.Now())
-		st.Expect = e.expectation(l, t.q.seen)
 	}
-	if t.decided {
+	switch {
+	case t.decided:
 		st.Expect = l.decisionRow(t.q.seen)
+	case t.inbox:
+		st.Expect = e.expectation(l, t.q.seen)
 	}
 	return st, nil
 }
@@ -247,8 +249,8 @@ func (e *Engine) committed(t *transaction) (settle.End, bool) {
 	for _, w := range t.result.Open {
 		if !w.Due.IsZero() {
 			e.timers.Armed(w.Due)
-			if !w.Due.After(e.s.Now().Add(sharedTimerPoll)) {
-				kinds |= store.HintTimers // a later one they find by looking
+			if e.timers.Overlooked(w.Due) {
+				kinds |= store.HintTimers
 			}
 		}
 	}
@@ -269,6 +271,7 @@ func (e *Engine) committed(t *transaction) (settle.End, bool) {
 	if !status.Terminal() {
 		return settle.End{}, false
 	}
+	e.endedOf(t.deployment)
 	end := settle.End{Status: status, Result: t.answer}
 	e.settlement.Ended(t.instance, end)
 	return end, true
@@ -279,10 +282,10 @@ func (e *Engine) committed(t *transaction) (settle.End, bool) {
 func (e *Engine) lookForKept(r *flow.Result) {
 	for _, w := range r.Open {
 		if w.Flow != "" && w.Message != "" {
-			e.box.LookFor(kept{Flow: w.Flow, Message: w.Message, Key: w.Key}.slot)
+			e.box.Look(kept{Flow: w.Flow, Message: w.Message, Key: w.Key}.slot)
 		}
 	}
 	if s := r.Snapshot; s.KeyWait != 0 && s.Status != flow.Running {
-		e.box.LookFor(kept{Flow: s.Flow, Key: s.Key}.slot)
+		e.box.Look(kept{Flow: s.Flow, Key: s.Key}.slot)
 	}
 }

@@ -124,7 +124,7 @@ func (e *Engine) recall(scope *sched.Scope, id string, given map[string]deployme
 
 // Source returns what the store keeps of a deployment, active, draining or retired. ErrNoDefinition: it knows none of that hash.
 func (e *Engine) Source(scope *sched.Scope, id string) ([]byte, error) {
-	x, err := e.readInfo(scope, id)
+	x, _, err := e.readInfo(scope, id)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, fmt.Errorf("deployment %s: %w", id, ErrNoDefinition)
 	}
@@ -140,16 +140,18 @@ func (e *Engine) Source(scope *sched.Scope, id string) ([]byte, error) {
 	return source, nil
 }
 
-func (e *Engine) readInfo(scope *sched.Scope, id string) (x info, err error) {
-	row, _, err := e.store.Row(scope, deploymentSpace, infoKey(id))
+// readInfo reads the row of a deployment. The ticket covers what it read, also that there is none.
+func (e *Engine) readInfo(scope *sched.Scope, id string) (x info, seen store.Ticket, err error) {
+	row, seen, err := e.store.Row(scope, deploymentSpace, infoKey(id))
 	if err == nil {
 		err = json.Unmarshal(row.Value, &x)
 	}
-	return x, err
+	return x, seen, err
 }
 
 // decideView makes the step from now to next durable: the row of the decision and, with it, the definitions that it activates. It returns when
-// that is known. Repeating the write is what fences it: once the row has moved on, an earlier attempt can never land.
+// that is known. Repeating the write is what fences it: once the row has moved on, an earlier attempt can never land. store.ErrSuperseded means
+// that the row has moved; with deploy.ErrUnknown beside it an own write may have done that, which decidedSince knows.
 func (e *Engine) decideView(scope *sched.Scope, now, next *view, p Package) error {
 	rows, err := e.decisionRows(scope, now, next, p)
 	if err != nil {
@@ -170,8 +172,8 @@ func (e *Engine) decideView(scope *sched.Scope, now, next *view, p Package) erro
 				return fmt.Errorf("%w: %w", deploy.ErrUnknown, err)
 			}
 			return err
-		case errors.Is(err, store.ErrSuperseded) && unknown:
-			return e.landed(scope, next, err)
+		case errors.Is(err, store.ErrSuperseded) && unknown: // by whoever built on it, or was first: decidedSince tells
+			return fmt.Errorf("%w: %w", deploy.ErrUnknown, err)
 		case !errors.Is(err, store.ErrUnknown) && !unknown:
 			return err
 		}
@@ -182,40 +184,21 @@ func (e *Engine) decideView(scope *sched.Scope, now, next *view, p Package) erro
 	}
 }
 
-// decidedSince reports whether a deployment was made active by the decision of a number or a later one: by an own write whose answer got lost
-// and on which others have built since, or by another replica meanwhile. To decide it again would take back what came after it.
+// decidedSince reports whether a deployment was made active by the decision of a number or a later one: by an own write whose answer got lost,
+// and on which others may have built since, or by another replica meanwhile. To decide it again would take back what came after it. What it
+// reports is durable: an operator is told that the deployment is active, or a later try rests on it.
 func (e *Engine) decidedSince(scope *sched.Scope, id string, number uint64) (bool, error) {
 	if number == 0 {
 		return false, nil
 	}
-	x, err := e.readInfo(scope, id)
+	x, seen, err := e.readInfo(scope, id)
 	if errors.Is(err, store.ErrNotFound) {
-		return false, nil
+		x, err = info{}, nil
+	}
+	if err == nil {
+		err = e.store.WaitDurable(scope, seen)
 	}
 	return err == nil && x.Number >= number, err
-}
-
-// landed decides, after the row has moved, whether it was by our own write whose answer got lost. What was built on that write meanwhile hides
-// it: whoever tries again asks decidedSince.
-func (e *Engine) landed(scope *sched.Scope, next *view, why error) error {
-	for range moves {
-		row, ticket, err := e.store.Row(scope, deploymentSpace, activeKey)
-		if err == nil {
-			err = e.store.WaitDurable(scope, ticket)
-		}
-		switch {
-		case err == nil && string(row.Value) == string(encodeView(next)):
-			return nil
-		case err == nil:
-			return why
-		case errors.Is(err, store.ErrHalted), errors.Is(err, store.ErrClosed), scope.Err() != nil:
-			return fmt.Errorf("%w: %w", deploy.ErrUnknown, err)
-		}
-		if err := e.s.Sleep(scope, "deployment decision", e.options.Backoff); err != nil {
-			break
-		}
-	}
-	return fmt.Errorf("%w: %w", deploy.ErrUnknown, why)
 }
 
 // decisionRows are the rows of a decision. What is retired keeps its source, up to MaxKept of them.
@@ -227,7 +210,7 @@ func (e *Engine) decisionRows(scope *sched.Scope, now, next *view, p Package) ([
 		return err
 	}
 	note := func(id string, change func(*info)) error {
-		x, err := e.readInfo(scope, id)
+		x, _, err := e.readInfo(scope, id)
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
@@ -246,7 +229,7 @@ func (e *Engine) decisionRows(scope *sched.Scope, now, next *view, p Package) ([
 		}
 		return rows, nil
 	}
-	x, err := e.readInfo(scope, next.Active.ID)
+	x, _, err := e.readInfo(scope, next.Active.ID)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		x = info{Added: at}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/millrace-dev/millrace/core/deploy"
+	"github.com/millrace-dev/millrace/core/lane"
 	"github.com/millrace-dev/millrace/core/sched"
 	"github.com/millrace-dev/millrace/core/store"
 )
@@ -138,16 +139,22 @@ func (e *Engine) Activate(scope *sched.Scope, p Package) error {
 }
 
 // followSince takes over what the store says, and reports whether a decision of a number or a later one has made a deployment active. Number 0:
-// none was tried. When that cannot be read, an own write may still have landed.
+// none was tried. Otherwise an own write may have landed, so the store is asked until it answers, for a time.
 func (e *Engine) followSince(scope *sched.Scope, id string, number uint64) (done bool, err error) {
-	if err = e.follow(scope); err == nil {
-		done, err = e.decidedSince(scope, id, number)
+	for range moves {
+		if err = e.follow(scope); err == nil {
+			done, err = e.decidedSince(scope, id, number)
+		}
+		if err == nil || number == 0 {
+			return done, err
+		}
+		over := errors.Is(err, store.ErrHalted) || errors.Is(err, store.ErrClosed) || errors.Is(err, lane.ErrStopped)
+		if over || e.s.Sleep(scope, "deployment decision", e.options.Backoff) != nil {
+			break
+		}
 	}
-	if err != nil && number != 0 {
-		e.changed.One() // whoever keeps the deployments finds out
-		err = fmt.Errorf("%w: %w", deploy.ErrUnknown, err)
-	}
-	return done, err
+	e.changed.One() // whoever keeps the deployments finds out
+	return false, fmt.Errorf("%w: %w", deploy.ErrUnknown, err)
 }
 
 // Active returns the deployment that new instances start on, and those that drain, newest first.
@@ -245,7 +252,7 @@ func (e *Engine) keepDeployments(scope *sched.Scope) {
 	pause := e.options.Retire
 	scheduled := uint64(0) // the number of the view whose schedules are there
 	told := e.flip.Observe().Number
-	look := e.s.Now().Add(pause)
+	look, rest := e.s.Now().Add(pause), e.s.Now()
 	for scope.Err() == nil {
 		news := e.changed.Register()
 		seen := e.flip.Observe()
@@ -256,15 +263,17 @@ func (e *Engine) keepDeployments(scope *sched.Scope) {
 		if seen.Number != scheduled && e.keepSchedules(scope) == nil {
 			scheduled = seen.Number
 		}
-		if !e.s.Now().Before(look) {
+		if began := e.s.Now(); !began.Before(look) {
+			e.drained.Store(false)
 			e.retire(scope)
 			pause = min(2*pause, maxRetirePause*e.options.Retire)
 			look = e.s.Now().Add(pause)
+			rest = e.s.Now().Add(retireRest * e.s.Now().Sub(began))
 		}
 		patience := e.patience(scope, scheduled != seen.Number, max(time.Millisecond, look.Sub(e.s.Now())))
 		if news.Wait(patience) == nil {
 			pause = e.options.Retire
-			look = e.s.Now().Add(pause)
+			look = earlier(look, later(e.s.Now().Add(pause), rest))
 		}
 		if patience != scope {
 			patience.Close()
@@ -273,6 +282,37 @@ func (e *Engine) keepDeployments(scope *sched.Scope) {
 		_ = e.follow(scope)
 	}
 }
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+func later(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}
+
+// endedOf brings the next look at what drains forward, when an instance of a deployment that drains has ended: it may have been the last one.
+// One call wakes, the others until that look are for nothing.
+func (e *Engine) endedOf(deployment string) {
+	if deployment != e.flip.Observe().Active.ID {
+		e.lookAtDraining()
+	}
+}
+
+func (e *Engine) lookAtDraining() {
+	if !e.drained.Swap(true) {
+		e.changed.One()
+	}
+}
+
+// retireRest is how many times as long as a look at what drains took nobody looks again: it reads every running instance.
+const retireRest = 20
 
 // maxRetirePause bounds the pause between two looks at what drains, in Options.Retire.
 const maxRetirePause = 30

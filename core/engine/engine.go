@@ -35,7 +35,8 @@ type Engine struct {
 
 	flip       *deploy.Flip[*definitions]
 	routed     sched.Publication[routes] // of the view that somebody saw last
-	changed    sched.Notify              // the deployments changed
+	changed    sched.Notify              // the deployments changed, or drained was raised
+	drained    sched.Bool                // something of a deployment that drains has ended since it was looked at
 	following  sched.Semaphore           // one task follows another replica
 	ends       sched.Notify              // other replicas say that instances have ended
 	router     *lane.Router[*request, reply]
@@ -84,8 +85,9 @@ func New(s sched.Scheduler, scope *sched.Scope, o Options, p Parts) (*Engine, er
 		s: s, options: o, store: p.Store, hinter: p.Hints, handlers: maps.Clone(p.Handlers), compile: p.Compile,
 		inbox: inbox.New(s, p.Store), correlator: correlate.New(s, p.Store), settlement: settle.New(s, o.SettleCapacity),
 		sendOut: p.Send, fits: p.Fits, board: task.NewBoard(s, o.TaskPoll),
-		changed: sched.NewNotify(s, "deployments changed"), following: sched.NewSemaphore(s, "following deployments", 1),
-		ends: sched.NewNotify(s, "ends elsewhere"),
+		changed: sched.NewNotify(s, "deployments changed"), drained: sched.NewBool(s, "draining instance ended", false),
+		following: sched.NewSemaphore(s, "following deployments", 1),
+		ends:      sched.NewNotify(s, "ends elsewhere"),
 	}
 	if err := e.makeOwners(scope, p); err != nil {
 		return nil, fmt.Errorf("start engine: %w", err)

@@ -46,16 +46,6 @@ func (g *gated) Load(scope *sched.Scope, c store.Claim) (store.Instance, store.T
 	return g.Store.Load(scope, c)
 }
 
-// over starts an engine over a store.
-func (x *outside) over(st store.Store, o engine.Options) *engine.Engine {
-	e, err := engine.New(x.Scheduler(), x.Scope(), o, engine.Parts{
-		Store: st, Package: engine.Package{Deployment: "d1", Flows: x.flows, Channels: channelsOf(x.flows)},
-		Handlers: map[string]engine.Handler{"add": x.add, "work": x.work}, Send: x.receive,
-	})
-	x.NoError(err)
-	return e
-}
-
 // account is the delivery that opens an account which ends after one amount, and the instance that it opens.
 func account(name string) (engine.Delivery, store.InstanceID) {
 	d := message("open", "open-"+name, "", text("account", name), integer("wanted", 1))
@@ -77,8 +67,8 @@ func TestSimL3MisrouteBouncesOnTheClaim(t *testing.T) {
 		open, id := account("a")
 		right := newGated(w, x.st, adding(id))
 		wrong := newGated(w, x.st, func(*store.Step) bool { return false })
-		a := x.over(right, engine.Options{Replica: "a", Shared: true})
-		b := x.over(wrong, engine.Options{Replica: "b", Shared: true, Attempts: 1})
+		a := x.nodeOver(w.Scope(), right, engine.Options{Replica: "a", Shared: true}, nil)
+		b := x.nodeOver(w.Scope(), wrong, engine.Options{Replica: "b", Shared: true, Attempts: 1}, nil)
 		x.deliver(a, open)
 		w.Go("right lane", func() { x.deliver(a, message("add", "one", "a", integer("amount", 1))) })
 		_, err := right.inside.Wait(nil)
@@ -111,7 +101,7 @@ func TestSimL5NobodyIsAnsweredInsideTheCommit(t *testing.T) {
 		x := newOutside(w, flows, memory.Options{})
 		open := message("open-and-wait", "open-a", "", text("account", "a"), integer("wanted", 1))
 		st := newGated(w, x.st, adding(openedBy(open)))
-		e := x.over(st, engine.Options{Lanes: 1 + w.Choose("lanes", 4)})
+		e := x.nodeOver(w.Scope(), st, engine.Options{Lanes: 1 + w.Choose("lanes", 4)}, nil)
 		answered := 0
 		bring := func(d engine.Delivery, want engine.Outcome) {
 			w.Go("transport", func() {
@@ -147,7 +137,7 @@ func TestSimL5FullRegistryRefusesBeforeTheCommit(t *testing.T) {
 		first := message("open-and-wait", "open-a", "", text("account", "a"), integer("wanted", 1))
 		second := message("open-and-wait", "open-b", "", text("account", "b"), integer("wanted", 1))
 		st := newGated(w, x.st, func(s *store.Step) bool { return s.Claim.Instance == openedBy(first) })
-		e := x.over(st, engine.Options{Lanes: 2, SettleCapacity: 1})
+		e := x.nodeOver(w.Scope(), st, engine.Options{Lanes: 2, SettleCapacity: 1}, nil)
 		w.Go("first", func() {
 			_, err := e.Deliver(w.Scope(), first)
 			w.Require(errors.Is(err, engine.ErrUnsettled) && errors.Is(err, settle.ErrEvicted), "L5.told", "the first: %v", err)
@@ -184,7 +174,7 @@ func TestSimL2SlowLaneDelaysItsOwnInstancesOnly(t *testing.T) {
 			quick, other = account(name)
 		}
 		st := newGated(w, x.st, adding(id))
-		e := x.over(st, engine.Options{Lanes: lanes})
+		e := x.nodeOver(w.Scope(), st, engine.Options{Lanes: lanes}, nil)
 		x.deliver(e, slow)
 		x.deliver(e, quick)
 		w.Go("slow", func() { x.deliver(e, message("add", "one", "slow", integer("amount", 1))) })
@@ -224,7 +214,7 @@ func TestSimL2BusyOwnerIsNotWaitedFor(t *testing.T) {
 			quick, other = account(name)
 		}
 		st := newGated(w, x.st, adding(id))
-		e := x.over(st, engine.Options{Lanes: lanes, Attempts: 2})
+		e := x.nodeOver(w.Scope(), st, engine.Options{Lanes: lanes, Attempts: 2}, nil)
 		x.deliver(e, slow)
 		x.deliver(e, quick)
 		answered := 0

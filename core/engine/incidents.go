@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/millrace-dev/millrace/core/flow"
+	"github.com/millrace-dev/millrace/core/scan"
 	"github.com/millrace-dev/millrace/core/sched"
 	"github.com/millrace-dev/millrace/core/store"
 )
@@ -32,9 +33,8 @@ const (
 )
 
 func incidentOf(id store.InstanceID, s *flow.Snapshot, t flow.Token) Incident {
-	reason := t.Incident.Message
 	return Incident{
-		Instance: id, Token: t.ID, Process: s.ProcessOf(t), Element: t.Element, Code: t.Incident.Code, Reason: reason[:min(len(reason), maxIncidentReason)],
+		Instance: id, Token: t.ID, Process: s.ProcessOf(t), Element: t.Element, Code: t.Incident.Code, Reason: scan.Clip(t.Incident.Message, maxIncidentReason),
 	}
 }
 

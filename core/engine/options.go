@@ -91,7 +91,7 @@ type Options struct {
 	Attempts int
 	// Backoff is the pause before the second attempt; it doubles up to a hundred times. 1 ms … 1 min. Default 2 ms.
 	Backoff time.Duration
-	// SettleCapacity is how many on-complete deliveries are held at most. 1 … 1,000,000. Default 10,000.
+	// SettleCapacity is how many on-complete deliveries are held at most. 1 … 10,000,000. Default 10,000.
 	SettleCapacity int
 	// SettleTimeout is how long one is held unless its channel says otherwise. 1 ms … 24 h. Default 1 min.
 	SettleTimeout time.Duration
@@ -119,7 +119,7 @@ type Options struct {
 	// only. 1 ms … 1 h. Default 2 s.
 	Follow time.Duration
 	// Retire is the time until it is looked for the first time whether a deployment that drains can retire; it doubles up to thirty
-	// times. 1 ms … 1 h. Default 10 s.
+	// times, and begins again when an instance of one has ended at this node. 1 ms … 1 h. Default 10 s.
 	Retire time.Duration
 	// Changed is told, in a task of the engine, that other deployments are active or draining than before. Nil: nobody is told.
 	Changed func()
@@ -144,7 +144,7 @@ func (o Options) Validate() error {
 	o = o.withDefaults()
 	r := option.Of("engine")
 	r.Number("Attempts", o.Attempts, 1000)
-	r.Number("SettleCapacity", o.SettleCapacity, 1_000_000)
+	r.Number("SettleCapacity", o.SettleCapacity, 10_000_000)
 	r.Number("MaxVisits", o.MaxVisits, 1_000_000)
 	r.Span("Backoff", o.Backoff, time.Minute)
 	r.Span("SettleTimeout", o.SettleTimeout, 24*time.Hour)

@@ -54,7 +54,10 @@ func (e *Engine) Deployments(scope *sched.Scope) ([]Deployment, error) {
 		return nil, fmt.Errorf("list deployments: %w", err)
 	}
 	for i := range all {
-		all[i].Instances, all[i].Unsent = instances[all[i].ID], unsent[all[i].ID]
+		x := &all[i]
+		if x.Instances, x.Unsent = instances[x.ID], unsent[x.ID]; x.State == Draining && x.Instances+x.Unsent == 0 {
+			e.lookAtDraining()
+		}
 	}
 	return all, nil
 }

@@ -27,6 +27,7 @@ type TaskRef struct {
 	Instance store.InstanceID
 	Wait     uint64
 	Lock     uint64
+	Worker   string // who says that it holds the task; "" is not compared, the lock says enough
 }
 
 // Task is an external task that was locked.
@@ -72,111 +73,130 @@ func (e *Engine) FetchTasks(scope *sched.Scope, f Fetch) ([]Task, error) {
 	if err := f.Validate(); err != nil {
 		return nil, fmt.Errorf("fetch tasks: %w", err)
 	}
-	var tasks []Task
-	var seen store.Ticket
-	look := func() (done bool, err error) {
-		for _, name := range f.Types {
-			var ticket store.Ticket
-			ticket, err = e.lockTasks(scope, f, name, &tasks)
-			if seen = max(seen, ticket); err != nil || len(tasks) >= f.Max {
-				break
-			}
-		}
-		if len(tasks) > 0 {
-			return true, nil // what is locked is told, whatever came after
-		}
-		return f.Wait == 0, err
-	}
+	x := fetching{Fetch: f, e: e, scope: scope}
 	patience := scope
 	if f.Wait > 0 {
 		patience = scope.ChildTimeout("fetch tasks", f.Wait)
 		defer patience.Close()
 	}
-	if err := e.board.Wait(patience, look); err != nil {
+	if err := e.board.Wait(patience, x.look); err != nil {
 		return nil, fmt.Errorf("fetch tasks for %s: %w", f.Worker, err)
 	}
-	if len(tasks) == 0 { // a lock is durable; that there is nothing to lock rests on what was read
-		if err := e.store.WaitDurable(scope, seen); err != nil {
+	if len(x.tasks) == 0 { // a lock is durable; that there is nothing to lock rests on what was read
+		if err := e.store.WaitDurable(scope, x.seen); err != nil {
 			return nil, fmt.Errorf("fetch tasks for %s: %w: %w", f.Worker, ErrStore, err)
 		}
 	}
-	return tasks, nil
+	return x.tasks, nil
+}
+
+// fetching is one FetchTasks under way.
+type fetching struct {
+	Fetch
+	e     *Engine
+	scope *sched.Scope
+	tasks []Task       // locked so far
+	seen  store.Ticket // covers what was read
+}
+
+func (x *fetching) full() bool { return len(x.tasks) >= x.Max }
+
+// look locks what is offered now, and reports whether the worker is answered.
+func (x *fetching) look() (done bool, err error) {
+	lock := x.lockOffered
+	if x.e.options.Shared {
+		lock = x.lockReserved
+	}
+	for _, name := range x.Types {
+		if err = lock(name); err != nil || x.full() {
+			break
+		}
+	}
+	if len(x.tasks) > 0 {
+		return true, nil // what is locked is told, whatever came after
+	}
+	return x.Wait == 0, err
+}
+
+// read notes what a read of offers saw.
+func (x *fetching) read(seen store.Ticket, err error) error {
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrStore, err)
+	}
+	x.seen = max(x.seen, seen)
+	return nil
 }
 
 // holdOffer is how long a replica keeps an offer from the others while it locks the task. What could not be locked then is theirs.
 const holdOffer = time.Second
 
-// lockTasks locks tasks of one type. Who is busy, was faster or is gone is passed over. The ticket covers what it read.
-func (e *Engine) lockTasks(scope *sched.Scope, f Fetch, name string, tasks *[]Task) (seen store.Ticket, err error) {
-	if e.options.Shared {
-		return e.lockReserved(scope, f, name, tasks)
-	}
+// lockOffered locks tasks of one type. Who is busy, was faster or is gone is passed over.
+func (x *fetching) lockOffered(name string) error {
 	const page = 100
 	space, after := taskSpace(name), ""
-	for rounds := 0; rounds < page && len(*tasks) < f.Max; rounds++ {
-		rows, ticket, err := e.store.Rows(scope, space, after, page)
-		if err != nil {
-			return seen, fmt.Errorf("%w: %w", ErrStore, err)
+	for rounds := 0; rounds < page && !x.full(); rounds++ {
+		rows, seen, err := x.e.store.Rows(x.scope, space, after, page)
+		if err := x.read(seen, err); err != nil {
+			return err
 		}
-		seen = max(seen, ticket)
 		for _, row := range rows {
 			at, ref, err := readTaskKey(row.Key)
 			if err != nil {
-				return seen, err
+				return err
 			}
-			if at.After(e.s.Now()) || len(*tasks) >= f.Max {
-				return seen, nil // rows are in the order in which they are offered
+			if at.After(x.e.s.Now()) || x.full() {
+				return nil // rows are in the order in which they are offered
 			}
 			after = row.Key
-			if err := e.lockTask(scope, f, ref, tasks); err != nil {
-				return seen, err
+			if err := x.lock(ref); err != nil {
+				return err
 			}
 		}
 		if len(rows) < page {
-			return seen, nil
+			return nil
 		}
 	}
-	return seen, nil
+	return nil
 }
 
-// lockReserved is lockTasks among replicas: each tries offers of its own, as many as are wanted, so that none is tried in vain because
+// lockReserved is lockOffered among replicas: each tries offers of its own, as many as are wanted, so that none is tried in vain because
 // another replica has just locked it.
-func (e *Engine) lockReserved(scope *sched.Scope, f Fetch, name string, tasks *[]Task) (seen store.Ticket, err error) {
+func (x *fetching) lockReserved(name string) error {
 	const rounds = 100
-	first, until := "", taskKey(e.s.Now().Add(1), "", 0) // behind what is offered now
-	for n := 0; n < rounds && len(*tasks) < f.Max; n++ {
-		limit := f.Max - len(*tasks)
-		rows, ticket, err := e.store.Reserve(scope, taskSpace(name), until, holdOffer, limit)
-		if err != nil {
-			return seen, fmt.Errorf("%w: %w", ErrStore, err)
+	first, until := "", taskKey(x.e.s.Now().Add(1), "", 0) // behind what is offered now
+	for n := 0; n < rounds && !x.full(); n++ {
+		limit := x.Max - len(x.tasks)
+		rows, seen, err := x.e.store.Reserve(x.scope, taskSpace(name), until, holdOffer, limit)
+		if err := x.read(seen, err); err != nil {
+			return err
 		}
-		seen = max(seen, ticket)
 		if len(rows) > 0 && rows[0].Key == first {
-			return seen, nil // it cannot be locked now, and its reservation has ended or there is none
+			return nil // it cannot be locked now, and its reservation has ended or there is none
 		}
 		for _, row := range rows {
 			first = rows[0].Key
 			_, ref, err := readTaskKey(row.Key)
 			if err != nil {
-				return seen, err
+				return err
 			}
-			if err := e.lockTask(scope, f, ref, tasks); err != nil {
-				return seen, err
+			if err := x.lock(ref); err != nil {
+				return err
 			}
 		}
 		if len(rows) < limit {
-			return seen, nil
+			return nil
 		}
 	}
-	return seen, nil
+	return nil
 }
 
-func (e *Engine) lockTask(scope *sched.Scope, f Fetch, ref TaskRef, tasks *[]Task) error {
-	r, err := e.straight(scope, ref.Instance, flow.Input{Kind: flow.Lock, Wait: ref.Wait, Worker: f.Worker, Until: e.s.Now().Add(f.Lock)})
+// lock locks one task, unless it cannot be locked now.
+func (x *fetching) lock(ref TaskRef) error {
+	r, err := x.e.straight(x.scope, ref.Instance, flow.Input{Kind: flow.Lock, Wait: ref.Wait, Worker: x.Worker, Until: x.e.s.Now().Add(x.Lock)})
 	switch {
 	case err == nil && r.locked != nil:
 		ref.Lock = r.locked.Lock
-		*tasks = append(*tasks, Task{ref, *r.locked})
+		x.tasks = append(x.tasks, Task{ref, *r.locked})
 		return nil
 	case errors.Is(err, ErrBusy), errors.Is(err, ErrNotWaiting), errors.Is(err, ErrNoInstance):
 		return nil
@@ -215,7 +235,7 @@ func (e *Engine) ThrowError(scope *sched.Scope, ref TaskRef, code, reason string
 }
 
 func (e *Engine) settleTask(scope *sched.Scope, what string, ref TaskRef, in flow.Input) (Reply, error) {
-	in.Wait, in.Lock = ref.Wait, ref.Lock
+	in.Wait, in.Lock, in.Worker = ref.Wait, ref.Lock, ref.Worker
 	r, err := e.once(scope, ref.Instance, in)
 	if err != nil {
 		return r, fmt.Errorf("%s task %s/%d: %w", what, ref.Instance, ref.Wait, err)

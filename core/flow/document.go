@@ -3,7 +3,9 @@ package flow
 import (
 	"encoding/json"
 	"strconv"
+	"strings"
 
+	"github.com/millrace-dev/millrace/core/bpmn"
 	"github.com/millrace-dev/millrace/core/feel"
 	"github.com/millrace-dev/millrace/core/scan"
 )
@@ -216,6 +218,22 @@ func (d *documentReader) own(name string) *Variables {
 	return d.variables("")
 }
 
+// structure reads a struct that may be left out. Its fields are encoding/json's: few tokens have one, and those that do have little else.
+func structure[T any](d *documentReader, name string) *T {
+	if !d.comes(name) {
+		return nil
+	}
+	var text string
+	if text, d.ok = d.Object(); !d.ok {
+		return nil
+	}
+	v := new(T)
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.DisallowUnknownFields()
+	d.ok = decoder.Decode(v) == nil
+	return v
+}
+
 func (d *documentReader) tokens() []Token {
 	tokens := []Token{}
 	for d.must(`,"tokens":[`); d.ok && !d.comes("]"); {
@@ -244,6 +262,8 @@ func (d *documentReader) token() (t Token) {
 	t.Key = d.word(`,"key":`)
 	t.Behind = d.comes(`,"behind":true`)
 	t.Armed = d.comes(`,"armed":true`)
+	t.Cycle = structure[bpmn.Schedule](d, `,"cycle":`)
+	t.Job = structure[Job](d, `,"job":`)
 	t.Local = d.own(`,"local":`)
 	t.Result = d.own(`,"result":`)
 	d.must("}")

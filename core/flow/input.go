@@ -51,7 +51,7 @@ type Input struct {
 
 	// Of external tasks.
 	Lock    uint64    // number of the lock that the caller holds
-	Worker  string    // Lock
+	Worker  string    // Lock; of the other inputs of a worker who says it, or ""
 	Until   time.Time // Lock, Extend: end of the lock. Fail: when the task is offered again
 	Retries int       // Fail: attempts left; 0 is an incident
 	Code    string    // Throw

@@ -125,6 +125,9 @@ func (m *machine) worker(a *active, in Input) error {
 	if err := a.Job.Lease.Check(in.Lock, now); err != nil {
 		return fmt.Errorf("wait %d at %s: %w", in.Wait, a.Element, err)
 	}
+	if holder := a.Job.Lease.Worker; in.Worker != "" && in.Worker != holder {
+		return fmt.Errorf("wait %d at %s: lock %d is that of %s: %w", in.Wait, a.Element, in.Lock, holder, task.ErrNotHeld)
+	}
 	switch in.Kind {
 	case Extend:
 		lease, err := a.Job.Lease.Extend(in.Lock, now, in.Until.UTC())

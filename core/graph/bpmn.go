@@ -13,8 +13,11 @@ type flowParser func(file string, data []byte) (*Flow, []Fault)
 // parseBPMN reads a BPMN file and finds the names in it that the package must know. A file that is BPMN and has faults is read for more
 // of them: what its elements name can be judged all the same.
 func parseBPMN(file string, data []byte) (*Flow, []Fault) {
-	definitions, found := bpmn.Load(file, data, flow.Executes)
-	f := &Flow{File: file, Data: data, Definitions: definitions}
+	definitions, found := bpmn.Examine(file, data, flow.Executes)
+	f := &Flow{File: file, Data: data}
+	if !bpmn.Refused(found) {
+		f.Definitions = definitions
+	}
 	var faults []Fault
 	faulty := map[string]bool{} // elements; only looked up
 	for _, b := range found {
@@ -27,9 +30,7 @@ func parseBPMN(file string, data []byte) (*Flow, []Fault) {
 		faults = append(faults, fault)
 	}
 	if definitions == nil {
-		if definitions, _ = bpmn.Parse(file, data); definitions == nil {
-			return f, faults
-		}
+		return f, faults // it is no BPMN at all
 	}
 	for _, p := range definitions.Processes {
 		process := Process{ID: p.ID, Line: p.Line}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/millrace-dev/millrace/core/scan"
 )
 
 // object is a mapping of the file that is read against its section of the key table.
@@ -53,12 +55,7 @@ func join(path, name string) string {
 	return path + "." + name
 }
 
-func clip(s string) string {
-	if len(s) > maxNameBytes {
-		return s[:maxNameBytes] + "…"
-	}
-	return s
-}
+func clip(s string) string { return scan.Clip(s, maxNameBytes) }
 
 // incomplete reports a fault of the object as a whole.
 func (o object) incomplete(reason string) {

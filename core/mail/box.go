@@ -144,26 +144,23 @@ func (b *Box) Start(scope *sched.Scope) {
 // Kept tells that a message was kept in the slot. It never waits.
 func (b *Box) Kept(slot string) {
 	b.some.Store(true)
-	b.Look(slot)
+	b.mark(slot)
 }
 
-// Look marks a slot: something may wait for what was kept in it. It never waits, and does nothing while nothing is kept.
-func (b *Box) Look(slot string) {
-	if !b.some.Load() {
-		return
+// Look marks a slot: something may wait for what was kept in it. It never waits, and does nothing while nothing is kept: not even the
+// name of the slot is made then.
+func (b *Box) Look(slot func() string) {
+	if b.some.Load() {
+		b.mark(slot())
 	}
+}
+
+func (b *Box) mark(slot string) {
 	if b.marks.TrySend(slot) {
 		return
 	}
 	b.missed.Store(true)
 	b.marks.TrySend(slot) // full again: what is in there wakes the box as well
-}
-
-// LookFor is Look for a slot whose name has to be made, which is spared while nothing is kept.
-func (b *Box) LookFor(slot func() string) {
-	if b.some.Load() {
-		b.Look(slot())
-	}
 }
 
 // LookAll marks every slot: another replica kept a message. It never waits.

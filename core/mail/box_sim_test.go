@@ -55,7 +55,7 @@ func (r *rig) wait(slot string, n int) {
 	r.Scheduler().Yield()
 	r.waiting[slot] += n
 	r.Scheduler().Yield()
-	r.box.Look(slot)
+	r.box.Look(func() string { return slot })
 }
 
 // bring is the step that a message causes: it takes the row with it.

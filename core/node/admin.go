@@ -31,6 +31,9 @@ func (n *Node) apiInstance(w http.ResponseWriter, r *http.Request) {
 		}
 		body.Waits = append(body.Waits, line)
 	}
+	if n.opts.Storeless {
+		body.Narrowed = storeless
+	}
 	reply(w, http.StatusOK, body)
 }
 
@@ -41,6 +44,7 @@ type instance struct {
 	Status     string           `json:"status"`
 	Snapshot   *flow.Snapshot   `json:"snapshot"`
 	Waits      []waitLine       `json:"waits"`
+	Narrowed   string           `json:"narrowed,omitempty"` // what a node without a store does not promise
 }
 
 // waitLine is an open wait: for a message with a key, for a time, or for somebody to complete a task.

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/millrace-dev/millrace/core/engine"
+	"github.com/millrace-dev/millrace/core/scan"
 	"github.com/millrace-dev/millrace/core/sched"
 )
 
@@ -108,7 +109,7 @@ func (x *channel) takeFile(scope *sched.Scope, folder, name string) error {
 // dropID names the delivery of a file: the same in every attempt, and another for a file of the same name with other content.
 func dropID(name string, sum []byte) string {
 	const longest = 200
-	return name[:min(len(name), longest)] + "-" + hex.EncodeToString(sum[:12])
+	return scan.Cut(name, longest) + "-" + hex.EncodeToString(sum[:12])
 }
 
 // refuseFile puts the reason beside the file.

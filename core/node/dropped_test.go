@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/millrace-dev/millrace/core/engine"
 )
 
 const keyed = `
@@ -78,5 +80,27 @@ func TestDeadLettersGoWhereTheyAreFound(t *testing.T) {
 	}
 	if got := linesOf(t, path); len(got) != 1 || !strings.Contains(got[0], "next") {
 		t.Errorf("the new file has %q", got)
+	}
+}
+
+// A record is on its way by a channel that another deployment replaces: what is said of it is what the channel says that brought it in the end.
+func TestRefusedRecordIsJudgedByTheChannelThatBroughtIt(t *testing.T) {
+	r := run(t, packageOf(t, keyed, "wait.bpmn", waiting), t.TempDir())
+	open := r.flows.open.Observe().byName["start"]
+	decoder, err := open.decoder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer decoder.Release()
+	rows, err := decoder.Record([]byte(`{"id":"k-1"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Batch.Release()
+	before := *open
+	before.deployment = "another"
+	answer, by, err := r.flows.streams["start"].deliver(r.intake, &before, "d-1", rows.Batch.Row(0))
+	if err != nil || by != open || answer.Outcome != engine.Accepted {
+		t.Errorf("brought by %p, the one before is %p, the one that is open %p: %+v, %v", by, &before, open, answer, err)
 	}
 }

@@ -47,6 +47,9 @@ func TestRepliesThatRestOnReadsWaitUntilTheyAreDurable(t *testing.T) {
 		{http.MethodPost, "/api/deployments/rollback", ""},
 		{http.MethodPost, "/api/tasks/fetch", `{"worker":"w","types":["none"]}`},
 		{http.MethodPost, "/api/instances/nobody/tasks/1", ""},
+		{http.MethodPost, "/api/instances/" + id + "/tasks/999", ""},
+		{http.MethodPost, "/api/instances/" + id + "/incidents/999", ""},
+		{http.MethodPost, "/api/tasks/" + id + "/999/complete", `{"lock":1}`},
 		{http.MethodPost, "/api/instances/nobody/cancel", ""},
 	}
 	whole := map[string]int{}

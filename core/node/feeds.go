@@ -103,6 +103,9 @@ func (n *Node) sourceEnded(f *feed, err error) {
 
 // degraded names what does not work while the node takes input otherwise.
 func (n *Node) degraded() (what []string) {
+	if n.opts.Storeless {
+		what = append(what, storeless)
+	}
 	for _, f := range n.feeds {
 		if s := f.state.Observe(); s.name == feedFailed {
 			what = append(what, fmt.Sprintf("source %s has failed: %s", f.Name, s.why))

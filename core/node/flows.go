@@ -1,6 +1,7 @@
 package node
 
 import (
+	"errors"
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow/memory"
@@ -12,6 +13,7 @@ import (
 	"github.com/millrace-dev/millrace/core/mail"
 	"github.com/millrace-dev/millrace/core/record"
 	"github.com/millrace-dev/millrace/core/sched"
+	"github.com/millrace-dev/millrace/core/settle"
 	"github.com/millrace-dev/millrace/core/store"
 )
 
@@ -83,6 +85,11 @@ func (n *Node) startFlows() error {
 			return 0
 		}
 		return n.flows.engine.Queued(id)
+	}, func() int {
+		if n.flows.engine == nil {
+			return 0
+		}
+		return n.flows.engine.Held()
 	})
 	o.Observer = n.flows.lanes
 	n.flows.engine, err = engine.New(n.s, n.flowing, o, engine.Parts{
@@ -162,9 +169,9 @@ func (x *stream) dispatch(scope *sched.Scope, d delivery) {
 		x.n.s.Go(scope, "delivery on "+x.name, func() {
 			defer x.room.Release(1)
 			defer d.Rows.Release()
-			answer, err := x.deliver(scope, c, id, r)
+			answer, by, err := x.deliver(scope, c, id, r)
 			if err == nil {
-				err = x.refused(answer, c, id, r)
+				err = x.refused(answer, by, id, r)
 			}
 			if err != nil {
 				share.Fail(err)
@@ -184,17 +191,19 @@ func (x *channel) selected(b *record.Batch) ([]int32, error) {
 	return rows, x.n.rejectRows("channel "+x.Name, b, rejected)
 }
 
-// deliver brings one row to the engine, by the channel that is open now.
-func (x *stream) deliver(scope *sched.Scope, c *channel, id string, row record.Row) (answer engine.Reply, err error) {
+// deliver brings one row to the engine, by the channel that is open now, which it returns.
+func (x *stream) deliver(scope *sched.Scope, c *channel, id string, row record.Row) (answer engine.Reply, by *channel, err error) {
 	err = x.n.whileSuperseded(scope, c, func(now *channel) (err error) {
+		by = now
 		decode := func() (engine.Message, error) { return now.message(row) }
 		answer, err = now.bring(scope, engine.Delivery{Channel: now.Name, ID: id, Deployment: now.deployment, Decode: decode})
 		return err
 	})
-	return answer, err
+	return answer, by, err
 }
 
-// refused keeps a row that took no effect, and never will, as a dead letter, and warns: nobody else is told, unlike whoever posts a message.
+// refused keeps a row that took no effect by a channel, and never will, as a dead letter, and warns: nobody else is told, unlike whoever posts a
+// message.
 func (x *stream) refused(answer engine.Reply, c *channel, id string, row record.Row) error {
 	why, key := answer.Reason, ""
 	switch answer.Outcome {
@@ -225,9 +234,16 @@ func (x *stream) refused(answer engine.Reply, c *channel, id string, row record.
 func (x *channel) bring(scope *sched.Scope, d engine.Delivery) (engine.Reply, error) {
 	r, err := x.n.flows.engine.Deliver(scope, d)
 	outcome := r.Outcome.String()
-	if err != nil {
+	switch {
+	case errors.Is(err, settle.ErrTimeout):
+		outcome = "timeout"
+	case errors.Is(err, settle.ErrEvicted):
+		outcome = "evicted"
+	case errors.Is(err, settle.ErrFull):
+		outcome = "no_room"
+	case err != nil:
 		outcome = "unanswered"
-	} else if r.Duplicate {
+	case r.Duplicate:
 		outcome = "duplicate"
 	}
 	x.n.metrics.flows.WithLabelValues(x.Name, outcome).Inc()

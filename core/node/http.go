@@ -104,5 +104,5 @@ func reply(w http.ResponseWriter, status int, body any) {
 }
 
 func (n *Node) apiPackage(w http.ResponseWriter, _ *http.Request) {
-	reply(w, http.StatusOK, map[string]any{"name": n.pkg.Name, "identity": n.active(), "lanes": n.pkg.Node.Lanes})
+	reply(w, http.StatusOK, map[string]any{"name": n.pkg.Name, "identity": n.active(), "lanes": n.pkg.Node.Lanes, "store": n.storeName()})
 }

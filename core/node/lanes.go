@@ -30,8 +30,12 @@ type laneSeries struct {
 	step, commit                         prometheus.Observer
 }
 
-// newLaneMetrics registers the metrics of a number of lanes, whose queues are measured with queued.
-func (m *metrics) newLaneMetrics(s sched.Scheduler, lanes int, queued func(lane int) int) *laneMetrics {
+// newLaneMetrics registers the metrics of a number of lanes, whose queues are measured with queued, and of the deliveries that wait for an
+// end, which held counts.
+func (m *metrics) newLaneMetrics(s sched.Scheduler, lanes int, queued func(lane int) int, held func() int) *laneMetrics {
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Namespace: "millrace", Name: "deliveries_held", Help: "Deliveries that wait for the end of their instance.",
+	}, func() float64 { return float64(held()) }))
 	factory := prometheus.WrapRegistererWithPrefix("millrace_lane_", m.registry)
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
 		c := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, append([]string{"lane"}, labels...))

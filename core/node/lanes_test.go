@@ -87,7 +87,7 @@ func TestLivezNamesADeadLane(t *testing.T) {
 // Each kind of bounce has a series of its own.
 func TestBouncesAreSplitByKind(t *testing.T) {
 	m := newMetrics()
-	x := m.newLaneMetrics(sched.Scheduler{}, 1, func(int) int { return 0 })
+	x := m.newLaneMetrics(sched.Scheduler{}, 1, func(int) int { return 0 }, func() int { return 0 })
 	for _, why := range engine.Bounces() {
 		for range int(why) + 1 {
 			x.Bounced(0, why)
@@ -112,5 +112,36 @@ func TestBouncesAreSplitByKind(t *testing.T) {
 	}
 	if len(got) != 4 || got["claimed"] != 1 || got["moved"] != 2 || got["fenced"] != 3 || got["conflict"] != 4 {
 		t.Errorf("bounces %v", got)
+	}
+}
+
+// Deliveries that are held for an end are counted, and so is what becomes of those that cannot be held any longer.
+func TestHeldDeliveriesAreMeasured(t *testing.T) {
+	text := `
+name: held
+node: {settlement: {capacity: 1}}
+schemas: {item: {id: string}}
+channels:
+  start: {http: {path: /start}, schema: item, flow: wait, ack: on-complete, timeout: 1s}
+  closed: {http: {path: /closed}, schema: item, message: closed, correlate: message.id}
+flows: [wait.bpmn]
+`
+	r := run(t, packageOf(t, text, "wait.bpmn", waiting), t.TempDir())
+	held := func() string { return r.metric("millrace_deliveries_held") }
+	if held() != "0" {
+		t.Errorf("%s held at the start", held())
+	}
+	first := make(chan answerOf)
+	go func() { first <- r.json("/start", "one", `{"id":"one"}`) }()
+	r.eventually("the first is held", func() bool { return held() == "1" })
+	r.json("/start", "two", `{"id":"two"}`).want(t, http.StatusGatewayTimeout, `"outcome":"running"`)
+	(<-first).want(t, http.StatusGatewayTimeout, `"outcome":"running"`)
+	counted := func(outcome string) string {
+		return r.metric(`millrace_deliveries_total{channel="start",outcome="` + outcome + `"}`)
+	}
+	// Which of the two bounds was first for the first one is the machine's; the second one met only the time.
+	evicted, late := counted("evicted"), counted("timeout")
+	if held() != "0" || !(evicted == "1" && late == "1" || evicted == "" && late == "2") {
+		t.Errorf("%s held, evicted %q, timeout %q", held(), evicted, late)
 	}
 }

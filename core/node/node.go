@@ -22,6 +22,11 @@ import (
 )
 
 // Node is a running node.
+//
+// With Options.Storeless the state of flows is in memory. While the process lives the whole contract of a store holds; with its end two things
+// are narrower than elsewhere. Correlation keys are unique, and deliveries take effect once, in one life of the node alone: one that was acknowledged
+// is forgotten with its instance, and sent again under its id it takes effect again. What the record plane keeps (positions, keys of
+// deduplicators, committed lengths of files, which emissions have arrived) stays in the data folder.
 type Node struct {
 	s    sched.Scheduler
 	opts Options

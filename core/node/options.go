@@ -32,6 +32,8 @@ type Options struct {
 	Replica string
 	// Shared is the database that replicas share. Zero: there is none.
 	Shared Shared
+	// Storeless keeps the state of flows in memory: it ends with the node. For development; see [Node] for what it narrows. Not with Shared.
+	Storeless bool
 	// Listen is the address of the HTTP port; empty: the package's. Only loopback addresses are accepted: anything else needs
 	// transport security, which this version does not have.
 	Listen string
@@ -69,6 +71,9 @@ func (o Options) Validate() error {
 	}
 	if err := o.Shared.validate(); err != nil {
 		faults = append(faults, err)
+	}
+	if o.Storeless && o.Shared.URL != "" {
+		faults = append(faults, errors.New("storeless: the state of flows is in the shared store"))
 	}
 	faults = append(faults, checkHandlers(o.Handlers))
 	if len(o.Replica) > maxReplica {

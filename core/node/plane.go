@@ -9,6 +9,7 @@ import (
 	"github.com/millrace-dev/millrace/core/sched"
 	"github.com/millrace-dev/millrace/core/store"
 	"github.com/millrace-dev/millrace/core/store/group"
+	"github.com/millrace-dev/millrace/core/store/memory"
 	"github.com/millrace-dev/millrace/core/store/postgres"
 )
 
@@ -59,9 +60,29 @@ func (o Shared) validate() error {
 // The shared store is asked three times in a silence whether it answers; the node is not ready when it has not for so long.
 const silence = 3 * time.Second
 
-// startPlane opens the store of the flows: the node's own, or the shared one.
+// storeless is what an operator is told of a node that keeps the state of flows in memory.
+const storeless = "the state of flows is kept in memory: instances, the ids of deliveries and correlation keys are forgotten with the end of the process, " +
+	"and what was acknowledged of them with it"
+
+// storeName says where the state of flows is.
+func (n *Node) storeName() string {
+	switch {
+	case n.opts.Storeless:
+		return "none"
+	case n.opts.Shared.URL != "":
+		return "postgresql"
+	default:
+		return "pebble"
+	}
+}
+
+// startPlane opens the store of the flows: the node's own, one in memory, or the shared one.
 func (n *Node) startPlane() error {
 	n.plane = n.store
+	if n.opts.Storeless {
+		n.plane, _ = memory.Open(n.s, memory.Options{})
+		n.log.Warn("development posture", "store", n.storeName(), "narrowed", storeless)
+	}
 	if n.opts.planeOf != nil {
 		n.plane = n.opts.planeOf(n.plane)
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/millrace-dev/millrace/core/engine"
@@ -38,12 +39,10 @@ type span time.Duration
 // UnmarshalJSON reads the text.
 func (s *span) UnmarshalJSON(data []byte) error {
 	var text string
-	if err := json.Unmarshal(data, &text); err != nil {
-		return fmt.Errorf("a duration is a text, as in \"30s\": %w", err)
-	}
-	d, err := time.ParseDuration(text)
-	if err != nil {
-		return err
+	err := json.Unmarshal(data, &text)
+	d, malformed := time.ParseDuration(text)
+	if err != nil || malformed != nil {
+		return fmt.Errorf("duration %.40s: want a text, as in \"30s\"", data)
 	}
 	*s = span(d)
 	return nil
@@ -115,6 +114,7 @@ func lineOf(t engine.Task) (taskLine, error) {
 // taskBody is what a worker says of a task that it holds.
 type taskBody struct {
 	Lock      uint64          `json:"lock"`
+	Worker    string          `json:"worker"`    // who says it; may be left out
 	Variables json.RawMessage `json:"variables"` // complete, error
 	Retries   int             `json:"retries"`   // fail: attempts left
 	Backoff   span            `json:"backoff"`   // fail
@@ -161,7 +161,7 @@ func (n *Node) apiTask(w http.ResponseWriter, r *http.Request, do taskCall) {
 	scope, done := n.requestScope(r.Context(), "settle task")
 	defer done()
 	id := store.InstanceID(r.PathValue("id"))
-	answered, err := do(scope, engine.TaskRef{Instance: id, Wait: wait, Lock: b.Lock}, b)
+	answered, err := do(scope, engine.TaskRef{Instance: id, Wait: wait, Lock: b.Lock, Worker: b.Worker}, b)
 	if err != nil {
 		n.refuseAbout(w, scope, id, err)
 		return
@@ -176,12 +176,45 @@ func readBody(w http.ResponseWriter, r *http.Request, into any) error {
 	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxMessageBytes))
 	d.DisallowUnknownFields()
 	if err := d.Decode(into); err != nil {
-		return fmt.Errorf("%w: %w", errBody, err)
+		return bodyFault(err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return fmt.Errorf("%w: something follows the object", errBody)
 	}
 	return nil
+}
+
+// bodyFault says what is wrong with a body in the words of who wrote it.
+func bodyFault(err error) error {
+	var mistyped *json.UnmarshalTypeError
+	name, unknown := strings.CutPrefix(err.Error(), "json: unknown field ")
+	switch {
+	case errors.Is(err, io.EOF):
+		return fmt.Errorf("%w: it is empty, want a JSON object", errBody)
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("%w: it ends in the middle", errBody)
+	case unknown:
+		return fmt.Errorf("%w: there is no %s", errBody, name)
+	case errors.As(err, &mistyped) && mistyped.Field == "":
+		return fmt.Errorf("%w: found %s, want a JSON object", errBody, mistyped.Value)
+	case errors.As(err, &mistyped):
+		return fmt.Errorf("%w: %s: found %s, want %s", errBody, mistyped.Field, mistyped.Value, wantOf(mistyped.Type.String()))
+	}
+	return fmt.Errorf("%w: %w", errBody, err)
+}
+
+// wantOf names what a field of a body is.
+func wantOf(kind string) string {
+	switch kind {
+	case "string":
+		return "a text"
+	case "[]string":
+		return "a list of texts"
+	case "uint64":
+		return "a number from 0"
+	default:
+		return "a whole number"
+	}
 }
 
 // contextOf reads variables; absent they are none.

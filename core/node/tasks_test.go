@@ -50,6 +50,8 @@ func TestExternalTasks(t *testing.T) {
 	r.json(path+"extend", "", `{"lock":1,"for":"1m"}`).want(t, http.StatusOK)
 	r.json(path+"extend", "", `{"lock":1,"for":"soon"}`).want(t, http.StatusBadRequest)
 	r.json(path+"complete", "", `{"lock":2}`).want(t, http.StatusConflict, "not held")
+	r.json(path+"complete", "", `{"lock":1,"worker":"another"}`).want(t, http.StatusConflict, "not held")
+	r.json(path+"extend", "", `{"lock":1,"for":"1m","worker":"w"}`).want(t, http.StatusOK)
 	r.json(path+"fail", "", `{"lock":1,"retries":1,"backoff":"0s","reason":"busy"}`).want(t, http.StatusOK)
 	r.json("/api/tasks/fetch", "", fetch).want(t, http.StatusOK, `"lock":2`, `"retries":1`)
 	r.json(path+"complete", "", `{"lock":1}`).want(t, http.StatusConflict)
@@ -58,6 +60,14 @@ func TestExternalTasks(t *testing.T) {
 	r.json(path+"complete", "", `{"lock":2}`).want(t, http.StatusGone, `{"error":"instance `+id+` has ended (completed)`)
 	r.get("/api/instances?status=completed").want(t, http.StatusOK, id)
 	r.get("/api/instances/"+id+"/history").want(t, http.StatusOK, `"visited":["in","charge"]`, `"visited":["no","unpaid"]`, `"journal":true`)
+	for body, why := range map[string]string{ //order:each is a request of its own
+		"": "empty", "[1]": "found array, want a JSON object", "{": "ends in the middle", `{"lock":"2"}`: "lock: found string, want a number from 0",
+		`{"lock":-1}`: "lock: found number -1", `{"retries":1.5}`: "want a whole number", `{"reason":1}`: "want a text", `{"lok":1}`: `there is no \"lok\"`,
+		`{"for":5}`: "duration 5: want a text", `{"lock":2} x`: "follows", "nonsense": "invalid character",
+	} {
+		r.json(path+"complete", "", body).want(t, http.StatusBadRequest, why)
+	}
+	r.json("/api/tasks/fetch", "", `{"types":"charge"}`).want(t, http.StatusBadRequest, "types: found string, want a list of texts")
 	for _, bad := range []string{`{"types":["charge"]}`, `{"worker":"w"}`, `{"worker":"w","types":["a"],"max":0}`, `{"worker":"w","types":["a"],"lock":"1000h"}`, `{"worker":"w","types":["a"],"surprise":1}`, `{`} {
 		r.json("/api/tasks/fetch", "", bad).want(t, http.StatusBadRequest)
 	}

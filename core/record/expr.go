@@ -12,6 +12,8 @@ import (
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
 	"cel.dev/cel-go/interpreter"
+
+	"github.com/millrace-dev/millrace/core/scan"
 )
 
 // ExprFault is one reason why an expression was refused, with its place in the expression's text.
@@ -241,10 +243,10 @@ func (e *Expr) refuse(c *cursor, err error) *Rejection {
 	if strings.HasPrefix(message, "no such overload") {
 		message = "an operand is null, or of a type that dyn has hidden"
 	}
-	return &Rejection{Row: c.row.row, Reason: Evaluation, Detail: e.quoted() + ": " + clip(message, maxPointerBytes)}
+	return &Rejection{Row: c.row.row, Reason: Evaluation, Detail: e.quoted() + ": " + scan.Clip(message, maxPointerBytes)}
 }
 
-func (e *Expr) quoted() string { return "`" + clip(e.text, 80) + "`" }
+func (e *Expr) quoted() string { return "`" + scan.Clip(e.text, 80) + "`" }
 
 // fromRef turns a result into a value of the type that the checker promised. The reason says why the
 // field type cannot hold it.

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/millrace-dev/millrace/core/scan"
 )
 
 // exprSchema has a nullable field of every type beside some that are not.
@@ -66,7 +68,7 @@ func describeExpr(sc *Scope, b *Batch, text string) []string {
 	if len(faults) > 0 {
 		var out []string
 		for _, f := range faults {
-			out = append(out, "fault "+clip(f.Error(), 300))
+			out = append(out, "fault "+scan.Clip(f.Error(), 300))
 		}
 		return out
 	}

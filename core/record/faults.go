@@ -6,13 +6,15 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/millrace-dev/millrace/core/scan"
 )
 
 // reject refuses the record at the name or value that was read last.
 func (d *Decoder) reject(reason Reason, detail string) *Rejection {
 	return &Rejection{
 		Reason: reason, Column: int(d.tokens.InputOffset()) - d.valueBytes + 1,
-		Pointer: clip(string(d.tokens.StackPointer()), maxPointerBytes), Detail: detail,
+		Pointer: scan.Clip(string(d.tokens.StackPointer()), maxPointerBytes), Detail: detail,
 	}
 }
 
@@ -33,7 +35,7 @@ func (d *Decoder) syntax(err error) *Rejection {
 	}
 	rejection := &Rejection{
 		Reason: Syntax, Column: int(syntactic.ByteOffset) + 1,
-		Pointer: clip(string(syntactic.JSONPointer), maxPointerBytes),
+		Pointer: scan.Clip(string(syntactic.JSONPointer), maxPointerBytes),
 	}
 	switch {
 	case errors.Is(err, jsontext.ErrDuplicateName):
@@ -43,7 +45,7 @@ func (d *Decoder) syntax(err error) *Rejection {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		rejection.Detail = "record ends within a value"
 	default:
-		rejection.Detail = "not JSON: " + clip(syntactic.Err.Error(), maxPointerBytes)
+		rejection.Detail = "not JSON: " + scan.Clip(syntactic.Err.Error(), maxPointerBytes)
 	}
 	return rejection
 }

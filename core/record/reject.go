@@ -3,6 +3,8 @@ package record
 import (
 	"strconv"
 	"strings"
+
+	"github.com/millrace-dev/millrace/core/scan"
 )
 
 // Reason says why a record or row was refused. Its String is stable: counters are labelled with it.
@@ -126,16 +128,5 @@ func (r *Rejection) Error() string {
 
 // pointerOf returns the JSON pointer of a member of the record, bounded.
 func pointerOf(name string) string {
-	return clip("/"+strings.NewReplacer("~", "~0", "/", "~1").Replace(name), maxPointerBytes)
-}
-
-// clip shortens s to at most n bytes at a rune boundary and says so.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && s[n]&0xC0 == 0x80 {
-		n--
-	}
-	return s[:n] + "…"
+	return scan.Clip("/"+strings.NewReplacer("~", "~0", "/", "~1").Replace(name), maxPointerBytes)
 }

@@ -84,6 +84,30 @@ func (d *Document) escaped(at int) (text string, ok bool) {
 	return "", false
 }
 
+// Object passes an object and returns it as it stands: only its texts and braces are looked at.
+func (d *Document) Object() (string, bool) {
+	from, depth := d.at, 0
+	for d.at < len(d.text) {
+		switch d.text[d.at] {
+		case '"':
+			if _, ok := d.Text(); !ok {
+				return "", false
+			}
+			continue
+		case '{':
+			depth++
+		case '}':
+			depth--
+		}
+		d.at++
+		if depth == 0 {
+			text := d.text[from:d.at]
+			return text, text[0] == '{'
+		}
+	}
+	return "", false
+}
+
 // Uint passes a number without sign, point and exponent, of at most 19 digits.
 func (d *Document) Uint() (n uint64, ok bool) {
 	from := d.at

@@ -15,6 +15,7 @@ import (
 	"github.com/millrace-dev/millrace/core/ack"
 	"github.com/millrace-dev/millrace/core/record"
 	"github.com/millrace-dev/millrace/core/relay"
+	"github.com/millrace-dev/millrace/core/scan"
 	"github.com/millrace-dev/millrace/core/sched"
 	"github.com/millrace-dev/millrace/core/sink"
 	"github.com/millrace-dev/millrace/core/store"
@@ -223,11 +224,10 @@ func (l *Lines) bury(r *record.Rejection, offset int64, text []byte) {
 		l.opts.Rejected(r)
 	}
 	x := letter{Source: l.opts.Name, Line: r.Line, Offset: offset, Reason: r.Reason.String(), Detail: r.Error()}
-	text = text[:min(len(text), maxLetterText)]
 	if utf8.Valid(text) {
-		x.Text = string(text)
+		x.Text = scan.Cut(string(text), maxLetterText)
 	} else {
-		x.Bytes = text
+		x.Bytes = text[:min(len(text), maxLetterText)]
 	}
 	encoded, err := json.Marshal(x)
 	if err != nil {

@@ -128,6 +128,10 @@ func (t *Timers) Armed(due time.Time) {
 	}
 }
 
+// Overlooked reports whether a timer with this due time may be due before whoever was not told of it looks at the store again: other nodes,
+// which look as often as this one.
+func (t *Timers) Overlooked(due time.Time) bool { return !due.After(t.s.Now().Add(t.options.Poll)) }
+
 // scan is the one task that decides what is offered.
 func (t *Timers) scan(scope *sched.Scope) {
 	for scope.Err() == nil {

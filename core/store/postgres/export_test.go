@@ -15,3 +15,18 @@ type Statement struct {
 
 // Settings are those of every session of the store.
 func Settings(o Options) map[string]string { return o.withDefaults().settings() }
+
+// Together brings statements to the server in one round trip, as a worker of the pipeline does with calls that have come meanwhile, and
+// returns the rows and the error of each.
+func (s *Store) Together(statements ...string) (rows []int, errs []error) {
+	batch := make([]*call, len(statements))
+	for i, sql := range statements {
+		batch[i] = &call{sql: sql, done: make(chan struct{})}
+	}
+	s.pipe.answer(append([]*call{}, batch...))
+	for _, c := range batch {
+		<-c.done
+		rows, errs = append(rows, len(c.rows)), append(errs, c.err)
+	}
+	return rows, errs
+}

@@ -61,3 +61,35 @@ func ownRows(st store.Store, n, round int) error {
 	}
 	return nil
 }
+
+// A call that the server refuses takes back the transaction that others travelled in. They are sent again: what they read or wrote before does
+// not count, and each is told of its own.
+func TestModelS2CallsSentAgain(t *testing.T) {
+	inventory.Run(t, inventory.LaneModel, "S2/calls-sent-again", func(t *testing.T) int {
+		o := fresh()
+		st := open(t, o)
+		defer func() { ok(t, st.Close()) }()
+		_, err := connect(t, o.Schema).Exec(t.Context(), "create table once (n int)")
+		ok(t, err)
+		const read, write, refused = "select generate_series(1, 3)", "insert into once values (1)", "select 1 / 0"
+		rounds := 0
+		for _, batch := range [][]string{{refused}, {read, refused}, {refused, read}, {write, read, refused}, {read, write, refused, write, refused, read}} {
+			rounds++
+			rows, errs := st.Together(batch...)
+			written := 0
+			for i, sql := range batch {
+				want := map[string]int{read: 3}[sql]
+				if rows[i] != want || (errs[i] != nil) != (sql == refused) {
+					inventory.Violated(t, t, "S2.again", "%s in %q: %d rows, not %d: %v", sql, batch, rows[i], want, errs[i])
+				}
+				if sql == write {
+					written++
+				}
+			}
+			if all, _ := st.Together("delete from once returning n"); all[0] != written {
+				inventory.Violated(t, t, "S2.again", "%d of %d writes of %q took effect", all[0], written, batch)
+			}
+		}
+		return rounds
+	})
+}
