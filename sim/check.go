@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -297,28 +298,26 @@ func (c *checker) replayed() bool {
 		c.rec.Verdict = got
 	}
 	c.rec.Passed = !w.failed
-	if err := inventory.Append(c.rec); err != nil {
+	f := w.failure("replay", s.Seed, s.Execution)
+	folder, err := writeFolder(c.id+"-replay", c.at, &c.opts, f)
+	c.rec.Folder = folder
+	if err := errors.Join(err, inventory.Append(c.rec)); err != nil {
 		c.t.Error(err)
 	}
-	c.sayReplay(w, r, s, same, hash)
+	c.sayReplay(f, w.failed, r, s, same)
 	return true
 }
 
 // sayReplay prints what a replay showed: the failure again, a pass, or where it went another way.
-func (c *checker) sayReplay(w *World, r *replay, s Schedule, same bool, hash string) {
+func (c *checker) sayReplay(f *Failure, failed bool, r *replay, s Schedule, same bool) {
 	c.t.Helper()
-	f := w.failure("replay", s.Seed, s.Execution)
-	if folder, err := writeFolder(c.id+"-replay", c.at, &c.opts, f); err != nil {
-		c.t.Error(err)
-	} else {
-		c.t.Logf("trace: %s", strings.Replace(scheduleFile(folder), "schedule.json", "trace.txt", 1))
-	}
+	hash := c.rec.Replay.Hash
 	switch {
 	case same && hash == s.Hash:
 		c.t.Errorf("replay of %s reproduced %s with hash %s: %s", c.id, f.Verdict(), hash, f.Message)
 	case r.diverged > 0 && !r.lenient:
 		c.t.Errorf("replay of %s diverged at choice %d: %s", c.id, r.diverged, f.Message)
-	case w.failed:
+	case failed:
 		c.t.Errorf("replay of %s: %s with hash %s (recorded %s %s with %s, first divergence at choice %d): %s", c.id, f.Verdict(), hash,
 			s.Verdict.Kind, s.Verdict.ID, s.Hash, r.diverged, f.Message)
 	default:

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/millrace-dev/millrace/core/sched"
 )
@@ -169,6 +170,27 @@ func TestChoicesRoundTrip(t *testing.T) {
 	}
 }
 
+// unfinished passes, and leaves behind whatever an execution can: a task that crashed inside a lock, one that sleeps in a scope that ends, a
+// timer that nobody waits for, a value that nobody took.
+func unfinished(w *World) {
+	s := w.Scheduler()
+	m, n, c := sched.NewMutex(s, "m"), w.Node("n"), sched.NewChan[int](s, "c", 1)
+	scope := s.NewScope("own")
+	n.Go("victim", func() {
+		m.Lock()
+		defer m.Unlock()
+		s.Yield()
+		c.TrySend(1)
+	})
+	s.Go(scope, "sleeper", func() { _ = s.Sleep(scope, "nap", time.Hour) })
+	w.Go("operator", func() {
+		scope.ChildTimeout("limit", time.Minute)
+		n.Pause()
+		n.Crash()
+		scope.Cancel(nil)
+	})
+}
+
 // Executions leave neither goroutines nor memory behind, however they end.
 func TestExecutionsLeaveNothingBehind(t *testing.T) {
 	body := func(w *World) {
@@ -205,7 +227,7 @@ func TestExecutionsLeaveNothingBehind(t *testing.T) {
 	w.drain()
 
 	clean := func(runs int) uint64 {
-		r, err := Explore("x", "random", storeOf(1), Runs(runs))
+		r, err := Explore("x", "random", unfinished, Runs(runs), EarlyTimeouts())
 		if err != nil || !r.Complete {
 			t.Fatal(r, err)
 		}

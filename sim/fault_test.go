@@ -15,6 +15,8 @@ var (
 	_ = inventory.Planted("fault/pause", "a holder that trusts its lease after a pause")
 	_ = inventory.Planted("fault/clock-jump", "a duration measured with a clock that somebody sets")
 	_ = inventory.Planted("fault/drawn", "a fault that only one of several kinds shows")
+	_ = inventory.Planted("fault/early-timeout", "a caller that takes a timeout for a failure")
+	_ = inventory.Planted("fault/late-store", "two sides that read before what they wrote is seen")
 )
 
 func TestSimEveryNodeFaultIsFoundAndReplays(t *testing.T) {
@@ -64,6 +66,22 @@ func TestSimEveryNodeFaultIsFoundAndReplays(t *testing.T) {
 			w.Require(w.Fault("here", "first", "second", "third") != 2, "second", "the second kind")
 		}
 	})
+}
+
+// Clocks that run fast and stores that are seen late are no faults that a world counts, and choices all the same.
+func TestSimEarlyTimeoutsAndLateStoresAreFound(t *testing.T) {
+	sim.Planted(t, "fault/early-timeout", "assertion in-time", func(w *sim.World) {
+		s := w.Scheduler()
+		limit, done := w.Scope().ChildTimeout("limit", time.Hour), sched.NewNotify(s, "done")
+		w.Go("works", func() {
+			s.Yield()
+			done.One()
+		})
+		err := done.Wait(limit)
+		limit.Cancel(nil)
+		w.Require(err == nil, "in-time", "%v", err)
+	}, sim.EarlyTimeouts())
+	sim.Planted(t, "fault/late-store", "race inside", dekker, sim.TSO())
 }
 
 // While a node is paused none of its tasks goes on; its timers fire, others do, and everything goes on after it.

@@ -110,7 +110,7 @@ func outFolder() (string, error) {
 }
 
 // writeFolder leaves a failure on disk and returns its folder: schedule.json (shrunk), original.json (as found),
-// trace.txt, timeline.html and the line that replays it.
+// trace.txt and original.txt, timeline.html and the line that replays it.
 func writeFolder(check string, c caller, o *options, f *Failure) (string, error) {
 	out, err := outFolder()
 	if err != nil {
@@ -126,7 +126,8 @@ func writeFolder(check string, c caller, o *options, f *Failure) (string, error)
 	}
 	err = writeSchedule(filepath.Join(dir, "schedule.json"), check, c, o, f)
 	if err == nil && f.original != nil {
-		err = writeSchedule(filepath.Join(dir, "original.json"), check, c, o, f.original)
+		err = errors.Join(writeSchedule(filepath.Join(dir, "original.json"), check, c, o, f.original),
+			writeTraceFile(filepath.Join(dir, "original.txt"), f.original))
 	}
 	if err == nil {
 		err = writeTraceFile(filepath.Join(dir, "trace.txt"), f)

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/millrace-dev/millrace/core/sched"
@@ -45,8 +46,36 @@ func (w *World) missing(before, now *access) string {
 	fmt.Fprintf(&b, "\n  of task %d, ordered before the second access: %s", first.id, upTo(seen))
 	fmt.Fprintf(&b, "\n  task %d released after the first access: %s", first.id, namesOf(released))
 	fmt.Fprintf(&b, "\n  task %d acquired before the second access: %s", second.id, namesOf(acquired))
+	fmt.Fprintf(&b, "\n  locks held: %s at the first access, %s at the second", heldAt(w.trace, before), heldAt(w.trace, now))
 	b.WriteString(crossing(released, asked))
 	return b.String()
+}
+
+// heldAt names the locks that a task held at its access.
+func heldAt(trace []event, a *access) string {
+	var held []string
+	for i := range trace {
+		e := &trace[i]
+		if e.task != a.task.id {
+			continue
+		}
+		if e.step == a.step && e.plain() {
+			break
+		}
+		switch e.op {
+		case sched.OpLock, sched.OpRLock, sched.OpTryLock, sched.OpTryRLock:
+			if e.result == 1 && !slices.Contains(held, e.object) {
+				held = append(held, e.object)
+			}
+		case sched.OpUnlock, sched.OpRUnlock:
+			held = slices.DeleteFunc(held, func(object string) bool { return object == e.object })
+		default:
+		}
+	}
+	if len(held) == 0 {
+		return "none"
+	}
+	return strings.Join(held, ", ")
 }
 
 // plain reports whether e is an access to a Cell.

@@ -65,6 +65,36 @@ func TestARaceReportNamesTheMissingPath(t *testing.T) {
 	}
 }
 
+// A report names the locks that each side held: the one that is missing is on one side only.
+func TestARaceReportNamesTheLocksHeld(t *testing.T) {
+	found := strings.Join(racesOf(t, func(w *World) {
+		s := w.Scheduler()
+		m, rw, total := sched.NewMutex(s, "m"), sched.NewRWMutex(s, "rw"), sched.NewCell(s, "total", 0)
+		w.Go("guarded", func() {
+			m.Lock()
+			rw.RLock()
+			*total.Edit()++
+			rw.RUnlock()
+			m.Unlock()
+		})
+		w.Go("bare", func() {
+			m.Lock()
+			m.Unlock()
+			rw.RLock()
+			*total.Edit()++
+			rw.RUnlock()
+		})
+	}), "\n----\n")
+	for _, part := range []string{
+		"locks held: mutex m#0, rwmutex rw#1 at the first access, rwmutex rw#1 at the second",
+		"locks held: rwmutex rw#1 at the first access, mutex m#0, rwmutex rw#1 at the second",
+	} {
+		if !strings.Contains(found, part) {
+			t.Errorf("no report tells %q:\n%s", part, found)
+		}
+	}
+}
+
 // The frontier in a report is what the second task really sees of the first.
 func TestARaceReportTellsHowFarTheSecondTaskSees(t *testing.T) {
 	found := racesOf(t, func(w *World) {

@@ -15,6 +15,7 @@ var (
 	_ = inventory.Planted("planted/lost-wake-up", "a waiter reads before it registers")
 	_ = inventory.Planted("planted/unguarded-cell", "plain memory written under a lock and read without")
 	_ = inventory.Planted("planted/polite", "two tasks that give way to each other for ever")
+	_ = inventory.Planted("sim/dekker", "two sides that need sequential consistency: they fail only with delayed stores")
 	_ = inventory.Planted("sim/repeatable", "a check whose executions are compared between processes")
 )
 
@@ -23,6 +24,9 @@ func TestSimPlanted(t *testing.T) {
 	sim.Planted(t, "planted/lost-wake-up", "deadlock changed", programs.LostWakeUp)
 	sim.Planted(t, "planted/unguarded-cell", "race total", programs.UnguardedCell)
 }
+
+// TestSimDekker passes, and fails where MILLRACE_SIM delays stores.
+func TestSimDekker(t *testing.T) { sim.Check(t, "sim/dekker", dekker) }
 
 // TestSimRepeatable uses what could differ between two runs: draws, timers, select, hand-offs.
 func TestSimRepeatable(t *testing.T) {

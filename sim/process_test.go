@@ -64,11 +64,28 @@ var neededHere = map[string][]string{
 	"fault/pause":      {"pause node n", "resume node n"},
 	"fault/clock-jump": {"jump the clock of node n"},
 	"fault/drawn":      {"here second"},
+
+	"fault/early-timeout": nil, "fault/late-store": nil,
 }
 
 // Every strategy finds the planted programs and the faults of nodes; each schedule gives the same verdict and hash in another process.
 func TestSchedulesReplayInAFreshProcess(t *testing.T) {
-	RoundTrip(t, "(TestSimPlanted|TestSimEveryNodeFaultIsFoundAndReplays)", neededHere)
+	RoundTrip(t, "(TestSimPlanted|TestSimEveryNodeFaultIsFoundAndReplays|TestSimEarlyTimeoutsAndLateStoresAreFound)", neededHere)
+}
+
+// A schedule that needs delayed stores says so itself: who replays it need not.
+func TestDelayedStoresReplayInAFreshProcess(t *testing.T) {
+	out := "MILLRACE_OUT=" + t.TempDir()
+	first, text := recordsOf(t, "TestSimDekker", out, "MILLRACE_SIM=tso seeds=200")
+	if len(first) != 1 || first[0].Passed || first[0].Verdict.String() != "race inside" {
+		t.Fatalf("%+v\n%s", first, text)
+	}
+	for _, name := range []string{"schedule.json", "original.json"} {
+		second, text := recordsOf(t, "TestSimDekker", out, "MILLRACE_REPLAY="+filepath.Join(first[0].Folder, name))
+		if len(second) != 1 || second[0].Replay == nil || !second[0].Replay.Reproduced || second[0].Verdict.String() != "race inside" {
+			t.Errorf("%s does not replay: %+v\n%s", name, second, text)
+		}
+	}
 }
 
 // The same seed gives the same executions on one core, on two, and in another process, under every strategy.

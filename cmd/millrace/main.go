@@ -12,7 +12,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"strings"
+	"slices"
 	"syscall"
 )
 
@@ -27,23 +27,25 @@ const (
 type command struct {
 	name, usage, help string
 	run               func(ctx context.Context, args []string, out, errs io.Writer) int
+	flags             []string // with these arguments it lists its flags; nil for a command that has none
 }
 
 func commands() []command {
+	help := []string{"-h"}
 	return []command{
-		{"run", "[--data DIR] [--listen ADDR] [--store URL] … PACKAGE", "run a node with the package until SIGTERM or SIGINT", runNode},
-		{"validate", "PACKAGE", "check a package and list every fault", validate},
-		{"describe", "PACKAGE | instance [--node URL] ID", "show what a package makes of a node, or where an instance stands", describe},
-		{"instances", "[--node URL] [--status S] [--incidents] [--limit N] [--after ID]", "list the instances of a running node", instances},
-		{"sources", "[--node URL]", "list the sources of a running node: running, ended or failed, and how far files were read", sources},
-		{"reread", "[--node URL] SOURCE", "read a file source that has ended or failed from its start, as new rows", reread},
-		{"resolve", "[--node URL] [--token N] [--set JSON] ID", "correct variables of an instance and try what is stuck again", resolve},
-		{"cancel", "[--node URL] ID", "end an instance", cancel},
-		{"apply", "[--node URL] [--plan] PACKAGE", "activate a package folder or zip on a running node, and show what that changes", apply},
-		{"rollback", "[--node URL] [--plan] [HASH]", "activate a deployment that the node keeps: the one before, or the one named", rollback},
-		{"deployments", "[--node URL]", "list the deployments of a running node", deployments},
-		{"demo", "[--orders N] [--kills N] [--seed N] [--dir DIR]", "feed, kill and restart a node, and account for every record", demo},
-		{"version", "", "show the version", version},
+		{"run", "[--data DIR] [--listen ADDR] [--store URL] … PACKAGE", "run a node with the package until SIGTERM or SIGINT", runNode, help},
+		{"validate", "PACKAGE", "check a package and list every fault", validate, nil},
+		{"describe", "PACKAGE | instance [--node URL] ID", "show what a package makes of a node, or where an instance stands", describe, []string{"instance", "-h"}},
+		{"instances", "[--node URL] [--status S] [--incidents] [--limit N] [--after ID]", "list the instances of a running node", instances, help},
+		{"sources", "[--node URL]", "list the sources of a running node: running, ended or failed, and how far files were read", sources, help},
+		{"reread", "[--node URL] SOURCE", "read a file source that has ended or failed from its start, as new rows", reread, help},
+		{"resolve", "[--node URL] [--token N] [--set JSON] ID", "correct variables of an instance and try what is stuck again", resolve, help},
+		{"cancel", "[--node URL] ID", "end an instance", cancel, help},
+		{"apply", "[--node URL] [--plan] PACKAGE", "activate a package folder or zip on a running node, and show what that changes", apply, help},
+		{"rollback", "[--node URL] [--plan] [HASH]", "activate a deployment that the node keeps: the one before, or the one named", rollback, help},
+		{"deployments", "[--node URL]", "list the deployments of a running node", deployments, help},
+		{"demo", "[--orders N] [--kills N] [--seed N] [--dir DIR]", "feed, kill and restart a node, and account for every record", demo, help},
+		{"version", "", "show the version", version, nil},
 	}
 }
 
@@ -68,7 +70,7 @@ func dispatch(ctx context.Context, args []string, out, errs io.Writer) int {
 		if c.name != args[0] {
 			continue
 		}
-		if len(args) == 2 && isHelp(args[1]) {
+		if slices.ContainsFunc(args[1:], isHelp) {
 			explain(ctx, c, out)
 			return statusOK
 		}
@@ -84,11 +86,12 @@ func isHelp(arg string) bool { return arg == "-h" || arg == "-help" || arg == "-
 // explain says what a command does and which flags it has.
 func explain(ctx context.Context, c command, out io.Writer) {
 	say(out, "millrace %s: %s\n", c.name, c.help)
-	if !strings.HasPrefix(c.usage, "[--") {
+	if len(c.flags) != 1 { // else what lists its flags says how it is used, too
 		say(out, "usage: millrace %s %s\n", c.name, c.usage)
-		return
 	}
-	c.run(ctx, []string{"-h"}, out, out) // it lists its flags and its usage
+	if c.flags != nil {
+		c.run(ctx, c.flags, out, out)
+	}
 }
 
 func usage(w io.Writer) {

@@ -84,6 +84,8 @@ func TestDispatch(t *testing.T) {
 		{[]string{"run", "-h"}, statusOK, "usage: millrace run", ""},
 		{[]string{"validate", "-h"}, statusOK, "usage: millrace validate PACKAGE", ""},
 		{[]string{"describe", "--help"}, statusOK, "usage: millrace describe PACKAGE | instance", ""},
+		{[]string{"describe", "instance", "--help"}, statusOK, "-node", ""},
+		{[]string{"run", "--data", "d", "--help"}, statusOK, "-accept-short", ""},
 		{[]string{"instances", "--limit", "x"}, statusRefused, "", "usage: millrace instances"},
 		{[]string{"apply"}, statusRefused, "", "usage: millrace apply"},
 		{[]string{"apply", "no-such-folder"}, statusRefused, "", "not a package folder"},

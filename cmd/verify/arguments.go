@@ -64,7 +64,7 @@ func (a arguments) strategy() error {
 		return nil
 	}
 	if err := sim.CheckStrategy(name); err != nil {
-		return usagef("strategy=%s: %v", name, err)
+		return usagef("strategy=%s: %w", name, err)
 	}
 	return nil
 }
@@ -85,7 +85,7 @@ func nothing(what, filter string) error {
 	if filter == "" {
 		return fmt.Errorf("%s: %w", what, errNothing)
 	}
-	return fmt.Errorf("%w: %s: %w: filter %q", errUsage, what, errNothing, filter)
+	return usagef("%s: %w: filter %q", what, errNothing, filter)
 }
 
 // seed returns the value of seed=, or fallback when it is not given.

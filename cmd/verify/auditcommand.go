@@ -41,11 +41,12 @@ func auditTree(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	findings, err := s.auditRuns(runs)
+	static, err := s.auditStatic()
 	if err != nil {
 		return err
 	}
-	s.printAudit(findings, runs, a.flags["--all"])
+	s.printAudit(static, runs, a.flags["--all"])
+	findings := withRuns(static, runs)
 	if len(findings) > 0 {
 		err = errFound
 	}
@@ -54,13 +55,13 @@ func auditTree(ctx context.Context, args []string) error {
 
 // printAudit prints the findings after a line for each lane. Each check of a lane that has not run yet is one: the lane's line stands for
 // them, unless all are wanted.
-func (s site) printAudit(findings []catalog.Fault, runs []lastRun, all bool) {
-	shown, total := findings, len(findings)
+func (s site) printAudit(static []catalog.Fault, runs []lastRun, all bool) {
+	shown, total := slices.Clone(static), len(static)
 	for _, r := range runs {
 		s.Printf("%s\n", r)
-		if r.At.IsZero() && !all {
-			unseen := audit.Records(s.cat, r.Lanes, nil)
-			shown = slices.DeleteFunc(slices.Clone(shown), func(f catalog.Fault) bool { return slices.Contains(unseen, f) })
+		total += len(r.faults)
+		if !r.At.IsZero() || all {
+			shown = append(shown, r.faults...)
 		}
 	}
 	s.printFindings(shown)
@@ -78,19 +79,26 @@ func (s site) audit() ([]catalog.Fault, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.auditRuns(runs)
+	static, err := s.auditStatic()
+	return withRuns(static, runs), err
 }
 
-func (s site) auditRuns(runs []lastRun) ([]catalog.Fault, error) {
+// auditStatic returns what is wrong whatever has run.
+func (s site) auditStatic() ([]catalog.Fault, error) {
 	findings, err := s.claims()
 	if err != nil {
 		return nil, err
 	}
-	findings = append(findings, audit.Static(s.cat)...)
+	return append(findings, audit.Static(s.cat)...), nil
+}
+
+// withRuns returns static and what is wrong with runs.
+func withRuns(static []catalog.Fault, runs []lastRun) []catalog.Fault {
+	all := slices.Clone(static)
 	for _, r := range runs {
-		findings = append(findings, audit.Records(s.cat, r.Lanes, r.records)...)
+		all = append(all, r.faults...)
 	}
-	return findings, nil
+	return all
 }
 
 // lastRun is the last complete run of a lane.
@@ -103,6 +111,7 @@ type lastRun struct {
 	Part    time.Time        `json:"part,omitzero"` // when the last run of a part ended, if that was later
 	records []inventory.Record
 	last    map[string]inventory.Record
+	faults  []catalog.Fault // of the lane's checks: without a record, or with one that is none
 }
 
 // lastRuns returns the last complete run of each lane. No file is no record: every check of the lane is then a finding.
@@ -125,7 +134,7 @@ func (s site) lastRuns() ([]lastRun, error) {
 				return nil, err
 			}
 		}
-		r.last = audit.Last(r.records)
+		r.last, r.faults = audit.Last(r.records), audit.Records(s.cat, r.Lanes, r.records)
 		runs = append(runs, r)
 	}
 	return runs, nil

@@ -24,7 +24,7 @@ func commands() []command {
 		{"test-sim", "[FILTER] [seeds=N] [strategy=S] [--once]", "registered simulation checks, then again in a second process", runTestSim},
 		{"sim", "-tso [FILTER] [seeds=N] [strategy=S]", "which owners' checks still pass when stores reach memory late", runSimUnder},
 		{"soak", "[time] [seed=N] [seeds=N] [filter=TEXT]", "registered simulated checks over fresh seeds, until one fails or the time is over", runSoak},
-		{"timeline", "", "a failure's page in a headless browser: columns, arrows, keys, search, both schedules", runTimeline},
+		{"timeline", "", "failures' pages in a headless browser: columns, arrows, faults, keys, search, both schedules", runTimeline},
 		{"race", "[FILTER] [seeds=N] [strategy=S]", "plain memory under Go's race detector: planted races, then the checks that FILTER selects", runRace},
 		{"test-models", "[FILTER] [seed=N] [checks=N]", "operation sequences against the reference models", laneCommand("models")},
 		{"test-linearizability", "[FILTER] [seed=N] [checks=N]", "histories judged by porcupine", laneCommand("linearizability")},
@@ -73,8 +73,9 @@ func open() (site, error) {
 // errUsage marks errors of the person who called; the exit code is then 2.
 var errUsage = errors.New("usage")
 
+// usagef is fmt.Errorf for them: what format wraps stays wrapped.
 func usagef(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", errUsage, fmt.Sprintf(format, args...))
+	return fmt.Errorf("%w: %w", errUsage, fmt.Errorf(format, args...))
 }
 
 // exit prints err for the command and returns the exit code it deserves.

@@ -2,11 +2,7 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -177,11 +173,11 @@ func (s site) originals(ctx context.Context, mutants []catalog.Mutant) (map[stri
 // lastQualification returns what is known of each mutant: the rows of the last complete qualification, and instead of them those of a
 // later one that tried some only. There are none when there was none.
 func (s site) lastQualification() ([]mutantRow, error) {
-	all, at, err := s.readQualification(qualifyFile)
+	all, at, err := keptRows[mutantRow](s, qualifyFile)
 	if err != nil {
 		return nil, err
 	}
-	some, later, err := s.readQualification(partialFile)
+	some, later, err := keptRows[mutantRow](s, partialFile)
 	if err != nil || later.Before(at) {
 		return all, err
 	}
@@ -189,23 +185,6 @@ func (s site) lastQualification() ([]mutantRow, error) {
 		return slices.ContainsFunc(some, func(x mutantRow) bool { return x.Mutant == r.Mutant })
 	})
 	return append(all, some...), nil
-}
-
-// readQualification reads the rows of one file and when it was written; a file that is not there has none.
-func (s site) readQualification(name string) (rows []mutantRow, at time.Time, err error) {
-	path := filepath.Join(s.Out, name)
-	text, err := os.ReadFile(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, at, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(text, &rows)
-	}
-	info, missing := os.Stat(path)
-	if err = errors.Join(err, missing); err != nil {
-		return nil, at, fmt.Errorf("read last qualification: %w", err)
-	}
-	return rows, info.ModTime(), nil
 }
 
 func (s site) printMutants(rows []mutantRow) {

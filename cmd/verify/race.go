@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/millrace-dev/millrace/cmd/verify/internal/harness"
+	"github.com/millrace-dev/millrace/sim/inventory"
 )
 
 // Building for the detector: everything is instrumented but the simulator itself, whose hand-overs the detector must not see.
@@ -126,22 +126,32 @@ func (s site) printDetected(rows []detected) {
 // detectChecks runs registered checks under the detector. Tests fail when it reports anything, also memory that the check keeps
 // beside the program, so the records judge: the simulator leaves those out.
 func (s site) detectChecks(ctx context.Context, filter string, bounds []string) error {
-	lab := *s.Lab
-	lab.Out, lab.Flags = filepath.Join(s.Out, "race"), detectorFlags
-	apart := site{&lab, s.cat}
+	apart := site{s.Apart("race", detectorFlags...), s.cat}
 	log, err := apart.Path("report")
 	if err != nil {
 		return err
 	}
 	l := findLane("sim")
 	l.name, l.command = "race", "race"
+	bounds = append(bounds, fmt.Sprintf("hashes=%d", twiceHashes))
 	run, err := apart.runLane(ctx, l, filter, append(detectorEnv(log), simVar+"="+strings.Join(bounds, " ")))
 	if err != nil {
 		return err
 	}
-	found := 0
+	found := s.printRaces(run.records)
+	if len(run.records) == 0 {
+		return nothing("race", filter)
+	}
+	if found > 0 {
+		return fmt.Errorf("race: %d of %d checks: %w", found, len(run.records), errFound)
+	}
+	return s.holdWithoutDetector(ctx, filter, bounds, run.records)
+}
+
+// printRaces prints what the detector said of each check and returns how many it found something in.
+func (s site) printRaces(records []inventory.Record) (found int) {
 	var table [][]string
-	for _, rec := range run.records {
+	for _, rec := range records {
 		result := "silent"
 		if rec.Verdict != nil && rec.Folder != "" && !rec.Passed {
 			found++
@@ -150,13 +160,49 @@ func (s site) detectChecks(ctx context.Context, filter string, bounds []string) 
 		table = append(table, []string{rec.Check, fmt.Sprint(rec.Executions), result})
 	}
 	s.Table([]string{"check", "executions", "result"}, table)
-	if len(run.records) == 0 {
-		return nothing("race", filter)
+	return found
+}
+
+// holdWithoutDetector evaluates what the detector's build leaves out, invariants and specifications, on the same executions: a second
+// run without the detector, whose trace hashes must be the same.
+func (s site) holdWithoutDetector(ctx context.Context, filter string, bounds []string, detected []inventory.Record) error {
+	apart := site{s.Apart("race/without"), s.cat}
+	l := findLane("sim")
+	l.name, l.command = "race", "race again"
+	run, err := apart.runLane(ctx, l, filter, []string{simVar + "=" + strings.Join(append(bounds, "traces=1"), " ")})
+	if err != nil {
+		return err
 	}
-	if found > 0 {
-		return fmt.Errorf("race: %d of %d checks: %w", found, len(run.records), errFound)
+	broken := 0
+	for _, rec := range run.records {
+		if !rec.Passed && rec.Verdict != nil {
+			broken++
+			s.Printf("without the detector: %s: %s\n  %s\n", rec.Check, rec.Verdict, s.replayLine(rec.Folder))
+		}
 	}
-	return nil
+	same := compareTwice(s.cat, silent(detected), run.records)
+	for _, d := range same.Diverged {
+		s.Printf("%s\n", d)
+	}
+	s.Printf("invariants and specifications: evaluated without the detector on %s executions with the same trace hashes; %d checks broken, %d diverged\n",
+		harness.Count(same.Executions), broken, len(same.Diverged))
+	if broken > 0 {
+		return fmt.Errorf("race: without the detector: %w", errFound)
+	}
+	return same.err()
+}
+
+// silent returns the records in which the detector found nothing, as passed: their tests fail all the same where it reported memory of
+// the check.
+func silent(records []inventory.Record) []inventory.Record {
+	var kept []inventory.Record
+	for _, rec := range records {
+		if rec.Verdict == nil {
+			rec.Passed = true
+			kept = append(kept, rec)
+		}
+	}
+	return kept
 }
 
 // race is the gating part: the detector still sees what is planted, and nothing else.

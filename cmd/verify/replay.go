@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -118,6 +120,9 @@ func (s site) printReplay(recorded schedule, rec inventory.Record) error {
 	if rec.Verdict != nil {
 		s.Printf("%s\n%s\n", rec.Verdict, strings.TrimSpace(rec.Verdict.Message))
 	}
+	if rec.Folder != "" {
+		s.Printf("trace: %s\n", filepath.Join(rec.Folder, "trace.txt"))
+	}
 	switch {
 	case r.Diverged > 0:
 		s.Printf("diverged at step %d\n", r.Diverged)
@@ -152,16 +157,34 @@ func show(args []string) error {
 	if err != nil {
 		return err
 	}
+	return s.show(recorded, a.word())
+}
+
+// shownChoices bounds how much of a schedule is shown: that of a whole node is long, and is in the file.
+const shownChoices = 2000
+
+// show prints what a failure's folder keeps of it. A schedule that was put elsewhere has no trace beside it.
+func (s site) show(recorded schedule, path string) error {
 	s.Printf("check     %s\ntest      %s in %s\nverdict   %s\nstrategy  %s, seed %d, execution %d\n",
 		recorded.Check, recorded.Test, recorded.Package, recorded.Verdict, recorded.Strategy, recorded.Seed, recorded.Execution)
-	s.Printf("built     commit %s with %s\noptions   %s\nhash      %s\n\n%s\n",
-		recorded.Commit, recorded.GoVersion, recorded.Options, recorded.Hash, strings.TrimSpace(recorded.Verdict.Message))
-	trace := strings.TrimSuffix(recorded.file, "schedule.json") + "trace.txt"
-	text, err := os.ReadFile(trace)
-	if err != nil {
-		return fmt.Errorf("show trace: %w", err)
+	s.Printf("built     commit %s with %s\noptions   %s\nhash      %s\n", recorded.Commit, recorded.GoVersion, recorded.Options, recorded.Hash)
+	if len(recorded.Faults) > 0 {
+		s.Printf("faults    %s\n", strings.Join(recorded.Faults, ", "))
 	}
-	s.Printf("\n%s\n", strings.TrimRight(string(text), "\n"))
-	s.Printf("\nreplay it: ./just replay %s\n", a.word())
+	choices := strings.Trim(string(recorded.Choices), `"`)
+	if more := len(choices) - shownChoices; more > 0 {
+		choices = fmt.Sprintf("%s … and %d characters more", choices[:shownChoices], more)
+	}
+	s.Printf("schedule  %s\n\n%s\n", choices, strings.TrimSpace(recorded.Verdict.Message))
+	text, err := os.ReadFile(recorded.trace())
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		s.Printf("\nno trace is kept beside it; a replay writes one\n")
+	case err != nil:
+		return fmt.Errorf("show trace: %w", err)
+	default:
+		s.Printf("\n%s\n", strings.TrimRight(string(text), "\n"))
+	}
+	s.Printf("\nreplay it: ./just replay %s\n", path)
 	return nil
 }

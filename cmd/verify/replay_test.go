@@ -80,3 +80,37 @@ func TestReadScheduleRefusesOtherFiles(t *testing.T) {
 		t.Errorf("missing file: %v", err)
 	}
 }
+
+// What is kept of a failure is shown, its trace where there is one: beside schedule.json, beside original.json, or nowhere.
+func TestShowTellsWhatIsKept(t *testing.T) {
+	s, recorded := failure(t)
+	folder := filepath.Dir(recorded.file)
+	text, err := os.ReadFile(recorded.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	original, apart := filepath.Join(folder, "original.json"), filepath.Join(t.TempDir(), "symptom.json")
+	for path, text := range map[string]string{original: string(text), apart: string(text), filepath.Join(folder, "original.txt"): "as found\n"} { //order:files
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for path, want := range map[string]string{folder: "the trace", original: "as found", apart: "no trace is kept beside it"} { //order:each is judged alone
+		shown, err := readSchedule(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown.Faults = []string{"here second"}
+		var out strings.Builder
+		lab := *s.Lab
+		lab.Stdout = &out
+		if err := (site{&lab, s.cat}).show(shown, path); err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range []string{want, "invariant Z1.I1", "faults    here second", "schedule  [", "./just replay " + path} {
+			if !strings.Contains(out.String(), part) {
+				t.Errorf("%s: %q is not shown:\n%s", path, part, &out)
+			}
+		}
+	}
+}

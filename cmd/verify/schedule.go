@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/millrace-dev/millrace/sim/inventory"
 )
@@ -22,10 +23,20 @@ type schedule struct {
 	GoVersion string            `json:"goversion"`
 	Options   json.RawMessage   `json:"options"`
 	Choices   json.RawMessage   `json:"choices"`
+	Faults    []string          `json:"faults"`
 	Verdict   inventory.Verdict `json:"verdict"`
 	Hash      string            `json:"hash"`
 
 	file string // absolute path
+}
+
+// trace is where the trace of a schedule lies in a failure's folder: trace.txt beside schedule.json, else that of the same name.
+func (r schedule) trace() string {
+	dir, name := filepath.Split(r.file)
+	if name == "schedule.json" {
+		return dir + "trace.txt"
+	}
+	return dir + strings.TrimSuffix(name, filepath.Ext(name)) + ".txt"
 }
 
 var errSchedule = errors.New("not a recorded schedule")

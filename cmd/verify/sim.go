@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/millrace-dev/millrace/cmd/verify/internal/audit"
 )
@@ -139,21 +140,26 @@ func (r tsoRow) verdict() string {
 }
 
 // lastTSO returns the rows of the last complete sim -tso, none when there was none.
-func (s site) lastTSO() ([]tsoRow, error) { return keptRows[tsoRow](s, tsoFile) }
+func (s site) lastTSO() ([]tsoRow, error) {
+	rows, _, err := keptRows[tsoRow](s, tsoFile)
+	return rows, err
+}
 
-// keptRows returns the rows that an earlier run has written, none when there was none.
-func keptRows[T any](s site, name string) (rows []T, err error) {
-	text, err := os.ReadFile(filepath.Join(s.Out, name))
+// keptRows returns the rows that an earlier run has written and when it did, none when there was none.
+func keptRows[T any](s site, name string) (rows []T, at time.Time, err error) {
+	path := filepath.Join(s.Out, name)
+	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return nil, at, nil
 	}
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", name, err)
+	if err == nil {
+		err = json.Unmarshal(text, &rows)
 	}
-	if err := json.Unmarshal(text, &rows); err != nil {
-		return nil, fmt.Errorf("read %s: %w", name, err)
+	info, missing := os.Stat(path)
+	if err = errors.Join(err, missing); err != nil {
+		return nil, at, fmt.Errorf("read %s: %w", name, err)
 	}
-	return rows, nil
+	return rows, info.ModTime(), nil
 }
 
 // printDependence lists, below the matrix, the owners that must not be ported to weaker atomics as they are.

@@ -21,6 +21,7 @@ var soakStrategies = []string{"random", "pct3", "pos", "surw", "rff", "pct5"}
 
 const (
 	soakDefault = 10 * time.Minute
+	soakFirst   = 10        // executions of each check in the first round, then twice as many a round: all owners have a turn early
 	soakHashes  = 1_000_000 // of each check and round: all of them
 	soakRecords = "soak-records.jsonl"
 )
@@ -34,13 +35,14 @@ type soakRun struct {
 	Dir        string         `json:"dir"`
 	Executions int            `json:"executions"`       // all, so far
 	Distinct   int            `json:"distinct"`         // traces by hash, so far
+	Estimated  bool           `json:"estimated"`        // Distinct is, from a million on: memory stays flat
 	Pairs      int            `json:"pairs"`            // reads-from pairs of each check, whatever the strategy, so far
 	Faults     map[string]int `json:"faults,omitempty"` // taken so far, by place and kind
 
 	Actions map[string]int64 `json:"actions,omitempty"` // how often executions took each action of a specification
 
-	seen    map[string]struct{}
-	pairs   map[string]struct{}
+	seen    *traceCount // traces
+	pairs   *traceCount
 	started time.Time
 	limit   time.Duration
 }
@@ -71,8 +73,14 @@ func soak(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	run := &soakRun{Seed: seed, seen: map[string]struct{}{}, pairs: map[string]struct{}{}, Faults: map[string]int{}, Actions: map[string]int64{}, limit: limit}
-	return s.soak(ctx, run, seeds, a.values["filter"])
+	return s.soak(ctx, newSoak(seed, limit), seeds, a.values["filter"])
+}
+
+func newSoak(seed int, limit time.Duration) *soakRun {
+	return &soakRun{
+		Seed: seed, seen: newTraceCount(distinctExact), pairs: newTraceCount(distinctExact), Faults: map[string]int{}, Actions: map[string]int64{},
+		started: time.Now(), limit: limit,
+	}
 }
 
 // soakTests are those of the simulated lane whose checks are owners': a planted program fails on purpose.
@@ -122,7 +130,7 @@ func (s site) soak(ctx context.Context, run *soakRun, seeds int, filter string) 
 				p.Note("%s\n%s", run.line(), run.never())
 				return s.WriteJSON("soak.json", run)
 			}
-			if err := s.soakPackage(ctx, run, binaries[run.Dir], tests[run.Dir], seeds, p); err != nil {
+			if err := s.soakPackage(ctx, run, binaries[run.Dir], tests[run.Dir], soakSeeds(run.Round, seeds), p); err != nil {
 				return err
 			}
 			p.Label(run.line())
@@ -134,6 +142,9 @@ func (s site) soak(ctx context.Context, run *soakRun, seeds int, filter string) 
 	}
 	return ctx.Err()
 }
+
+// soakSeeds is how many executions of each check a round has, of at most most.
+func soakSeeds(round, most int) int { return min(most, soakFirst<<min(round, 20)) }
 
 // soakPackage runs one package's tests once and adds up what they covered. The first failure ends the soak.
 func (s site) soakPackage(ctx context.Context, run *soakRun, binary string, tests []string, seeds int, p *harness.Progress) error {
@@ -186,16 +197,16 @@ func (s site) soakFailed(run *soakRun, rec inventory.Record) error {
 func (r *soakRun) add(rec inventory.Record) {
 	r.Executions += rec.Executions
 	for _, h := range rec.Hashes {
-		r.seen[rec.Check+" "+h] = struct{}{}
+		r.seen.add(rec.Check, h)
 	}
-	r.Distinct = len(r.seen)
+	r.Distinct, r.Estimated = r.seen.count(), r.seen.estimated()
 	for what, n := range rec.Faults {
 		r.Faults[what] += n
 	}
 	for _, p := range rec.PairHashes {
-		r.pairs[rec.Check+" "+p] = struct{}{}
+		r.pairs.add(rec.Check, p)
 	}
-	r.Pairs = len(r.pairs)
+	r.Pairs = r.pairs.count()
 	r.Seconds = time.Since(r.started).Seconds()
 }
 
@@ -232,7 +243,11 @@ func (r *soakRun) line() string {
 	if r.Seconds > 0 {
 		rate = int(float64(r.Executions) / r.Seconds)
 	}
-	return strings.TrimSpace(fmt.Sprintf("round %d %s, %s executions, %s/s, %s distinct traces, %s reads-from pairs, %s faults, %s left",
-		r.Round+1, r.Strategy, harness.Count(r.Executions), harness.Count(rate), harness.Count(r.Distinct), harness.Count(r.Pairs),
+	about := ""
+	if r.Estimated {
+		about = "about "
+	}
+	return strings.TrimSpace(fmt.Sprintf("round %d %s, %s executions, %s/s, %s%s distinct traces, %s reads-from pairs, %s faults, %s left",
+		r.Round+1, r.Strategy, harness.Count(r.Executions), harness.Count(rate), about, harness.Count(r.Distinct), harness.Count(r.Pairs),
 		harness.Count(faults), max(r.left(), 0).Round(time.Second)))
 }

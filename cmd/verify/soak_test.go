@@ -10,13 +10,9 @@ import (
 	"github.com/millrace-dev/millrace/sim/inventory"
 )
 
-func soakOf(limit time.Duration) *soakRun {
-	return &soakRun{Seed: 1, seen: map[string]struct{}{}, pairs: map[string]struct{}{}, Faults: map[string]int{}, Actions: map[string]int64{}, started: time.Now(), limit: limit}
-}
-
 // A soak adds up what was covered: equal traces count once, and so do equal pairs of a check.
 func TestSoakAddsUpCoverage(t *testing.T) {
-	r := soakOf(time.Hour)
+	r := newSoak(1, time.Hour)
 	for _, rec := range []inventory.Record{
 		{Check: "a", Executions: 2, Hashes: []string{"1", "2"}, PairHashes: []string{"p", "q", "r"}, Faults: map[string]int{"disk fails": 1}},
 		{Check: "a", Executions: 2, Hashes: []string{"2", "3"}, PairHashes: []string{"r", "s", "t"}, Faults: map[string]int{"disk fails": 2}},
@@ -36,7 +32,7 @@ func TestSoakAddsUpCoverage(t *testing.T) {
 
 // Every execution of a soak is checked against the specification of its owner, and what none of them took is named.
 func TestSoakChecksEveryTrace(t *testing.T) {
-	r := soakOf(time.Hour)
+	r := newSoak(1, time.Hour)
 	if !slices.Contains(strings.Fields(r.bounds(10)), "traces=1") {
 		t.Errorf("bounds %q", r.bounds(10))
 	}
@@ -50,7 +46,7 @@ func TestSoakChecksEveryTrace(t *testing.T) {
 
 func TestSoakStopsAtTheFirstFailure(t *testing.T) {
 	s, out := fixture(t, [3]string{"core/gate/gate.go", "g.inside == 2 { // full", "g.inside == 3 {"})
-	err := s.soak(t.Context(), soakOf(time.Hour), 10, "")
+	err := s.soak(t.Context(), newSoak(1, time.Hour), 10, "")
 	if !errors.Is(err, errFound) || !strings.Contains(out.String(), "invariant Z1.I1") || !strings.Contains(out.String(), "./just replay") {
 		t.Errorf("%v\n%s", err, out)
 	}
@@ -58,7 +54,7 @@ func TestSoakStopsAtTheFirstFailure(t *testing.T) {
 
 func TestSoakEndsWhenItsTimeIsOver(t *testing.T) {
 	s, _ := fixture(t)
-	run := soakOf(time.Nanosecond)
+	run := newSoak(1, time.Nanosecond)
 	if err := s.soak(t.Context(), run, 10, ""); err != nil || run.Round != 0 {
 		t.Errorf("%+v, %v", run, err)
 	}
@@ -67,5 +63,14 @@ func TestSoakEndsWhenItsTimeIsOver(t *testing.T) {
 	}
 	if err := soak(t.Context(), []string{"soon"}); !errors.Is(err, errUsage) {
 		t.Errorf("%v", err)
+	}
+}
+
+// The first rounds are short, so that every owner has a turn early; none is longer than was asked for.
+func TestSoakBeginsWithShortRounds(t *testing.T) {
+	for _, c := range []struct{ round, most, want int }{{0, 100, 10}, {1, 100, 20}, {3, 100, 80}, {4, 100, 100}, {1 << 40, 100, 100}, {0, 3, 3}} {
+		if got := soakSeeds(c.round, c.most); got != c.want {
+			t.Errorf("round %d of at most %d: %d", c.round, c.most, got)
+		}
 	}
 }

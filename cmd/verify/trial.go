@@ -14,7 +14,6 @@ import (
 
 	"github.com/millrace-dev/millrace/cmd/verify/internal/catalog"
 	"github.com/millrace-dev/millrace/cmd/verify/internal/harness"
-	"github.com/millrace-dev/millrace/internal/mutant"
 	"github.com/millrace-dev/millrace/sim/inventory"
 )
 
@@ -110,11 +109,11 @@ func (s site) buildMutant(ctx context.Context, dir, overlay string, built map[st
 }
 
 func (s site) overlay(m catalog.Mutant, folder string) (string, error) {
-	patch, err := mutant.Read(filepath.Join(s.Root, filepath.FromSlash(m.File())))
+	patch, dir, err := s.cat.Patch(m)
 	if err != nil {
 		return "", err
 	}
-	return patch.WriteOverlay(filepath.Join(s.Root, filepath.FromSlash(m.Dir)), folder)
+	return patch.WriteOverlay(dir, folder)
 }
 
 // run demands the expected verdict from the built mutant and replays the counterexample.

@@ -173,7 +173,7 @@ func (m *Model) behavior(count bool) error {
 		}
 		*g.to = append(*g.to, t)
 	}
-	if err := wholeBehavior(cfg, len(inits), len(nexts)); err != nil {
+	if err := wholeBehavior(cfg); err != nil {
 		return fmt.Errorf("%s: %w", cfg.File, err)
 	}
 	if len(inits) == 0 && len(nexts) == 0 {
@@ -201,15 +201,15 @@ func (m *Model) behavior(count bool) error {
 
 // wholeBehavior refuses a configuration without SPECIFICATION that describes behaviors by half, or not at all though it needs them. With
 // neither, and nothing to hold in any state, only the assumptions are checked.
-func wholeBehavior(cfg *config.Config, inits, nexts int) error {
+func wholeBehavior(cfg *config.Config) error {
 	switch {
 	case cfg.Spec != "":
 		return nil
-	case inits > 0 && nexts == 0:
+	case cfg.Init != "" && cfg.Next == "":
 		return fmt.Errorf("INIT without NEXT: %w", ErrNoBehavior)
-	case nexts > 0 && inits == 0:
+	case cfg.Next != "" && cfg.Init == "":
 		return fmt.Errorf("NEXT without INIT: %w", ErrNoBehavior)
-	case inits == 0 && len(cfg.Invariants)+len(cfg.Properties) > 0:
+	case cfg.Init == "" && len(cfg.Invariants)+len(cfg.Properties) > 0:
 		return fmt.Errorf("INVARIANT or PROPERTY without SPECIFICATION: %w", ErrNoBehavior)
 	default:
 		return nil

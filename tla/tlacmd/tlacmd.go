@@ -20,6 +20,7 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,7 +37,7 @@ const (
 
 func usage(w io.Writer, msg string) int {
 	fmt.Fprintln(w, msg)
-	fmt.Fprintln(w, "usage: verify tla check|simulate|trace|fmt|coverage FILE.tla [FILE.cfg], or verify tla corpus LIST.tsv DIR")
+	fmt.Fprintf(w, "usage: verify tla %s FILE.tla [FILE.cfg], or verify tla corpus LIST.tsv DIR\n", strings.Join(fileCommands, "|"))
 	return exitUsage
 }
 
@@ -82,10 +83,11 @@ func parse(name string, args []string, stderr io.Writer) (*flags, []string, erro
 	return f, fs.Args(), nil
 }
 
+// fileCommands are the commands for one module.
+var fileCommands = []string{"check", "simulate", "trace", "coverage", "fmt"}
+
 // Commands returns the names that Main accepts as its first argument.
-func Commands() []string {
-	return []string{"check", "simulate", "trace", "coverage", "fmt", "corpus", "help"}
-}
+func Commands() []string { return append(slices.Clone(fileCommands), "corpus", "help") }
 
 // Main runs the command and returns its exit code.
 func Main(args []string, stdout, stderr io.Writer) int {

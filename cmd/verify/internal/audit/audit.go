@@ -7,12 +7,10 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/millrace-dev/millrace/cmd/verify/internal/catalog"
-	"github.com/millrace-dev/millrace/internal/mutant"
 	"github.com/millrace-dev/millrace/sim/inventory"
 )
 
@@ -42,7 +40,7 @@ func Static(c *catalog.Catalog) []catalog.Fault {
 		}
 	}
 	for _, m := range c.Mutants() {
-		if err := applies(c.Root, m); err != nil {
+		if err := applies(c, m); err != nil {
 			findings = append(findings, catalog.Fault{At: catalog.Position{File: m.File(), Line: 1}, Message: err.Error()})
 		}
 	}
@@ -50,12 +48,12 @@ func Static(c *catalog.Catalog) []catalog.Fault {
 }
 
 // applies says why a mutant cannot be tried. Only some of them are when everything else gates.
-func applies(root string, m catalog.Mutant) error {
-	patch, err := mutant.Read(filepath.Join(root, filepath.FromSlash(m.File())))
+func applies(c *catalog.Catalog, m catalog.Mutant) error {
+	patch, dir, err := c.Patch(m)
 	if err != nil {
 		return err
 	}
-	_, err = patch.Apply(filepath.Join(root, filepath.FromSlash(m.Dir)))
+	_, err = patch.Apply(dir)
 	return err
 }
 

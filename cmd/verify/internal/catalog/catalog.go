@@ -5,9 +5,11 @@ package catalog
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/millrace-dev/millrace/internal/mutant"
 	"github.com/millrace-dev/millrace/sim/inventory"
 )
 
@@ -156,6 +158,12 @@ func (c *Catalog) Mutants() []Mutant {
 		all = append(all, o.Mutants...)
 	}
 	return all
+}
+
+// Patch reads a mutant's patch; dir is the folder of the files that it changes.
+func (c *Catalog) Patch(m Mutant) (patch mutant.Patch, dir string, err error) {
+	patch, err = mutant.Read(filepath.Join(c.Root, filepath.FromSlash(m.File())))
+	return patch, filepath.Join(c.Root, filepath.FromSlash(m.Dir)), err
 }
 
 // ImportPath returns the import path of a directory of the tree.

@@ -103,6 +103,13 @@ func (l *Lab) Command(ctx context.Context, dir, name string, args ...string) *ex
 // ErrBuild means that the go command refused to build.
 var ErrBuild = errors.New("build failed")
 
+// Apart returns a lab of the same tree that keeps what it leaves in a folder of its own, and builds everything itself, with flags.
+func (l *Lab) Apart(folder string, flags ...string) *Lab {
+	apart := *l
+	apart.Out, apart.Flags, apart.built = filepath.Join(l.Out, folder), flags, nil
+	return &apart
+}
+
 // Compile builds the test binary of each package folder, unless this lab has built it already, and returns
 // the binaries by folder. What did not build is missing from them and described by the error; the others
 // are usable. It is not for concurrent use.
