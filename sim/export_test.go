@@ -15,6 +15,13 @@ func Smallest(body func(*World), f *Failure, opts ...Option) (preempts, faults, 
 	return r.preempts, len(r.faults), len(r.data), small.Choices.String()
 }
 
+// SmallestTwice shrinks f, then what is left of it, and returns both schedules: what is locally minimal stays as it is.
+func SmallestTwice(body func(*World), f *Failure, opts ...Option) (once, twice string) {
+	o := newOptions(opts)
+	small := shrink("shrink", body, &o, f)
+	return small.Choices.String(), shrink("shrink", body, &o, small).Choices.String()
+}
+
 // Fewest searches for the fewest preemptions with which body fails as f did: bound after bound, so that the first failure has no more
 // than any other. It returns -1 when no schedule within the bounds of the search fails.
 func Fewest(body func(*World), f *Failure, most string, opts ...Option) (int, error) {

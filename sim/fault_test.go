@@ -78,7 +78,6 @@ func TestSimEarlyTimeoutsAndLateStoresAreFound(t *testing.T) {
 			done.One()
 		})
 		err := done.Wait(limit)
-		limit.Cancel(nil)
 		w.Require(err == nil, "in-time", "%v", err)
 	}, sim.EarlyTimeouts())
 	sim.Planted(t, "fault/late-store", "race inside", dekker, sim.TSO())

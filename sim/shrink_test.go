@@ -199,4 +199,7 @@ func shrunkNearly(t *testing.T, body func(*sim.World), f *sim.Failure, faults in
 	if _, _, _, again := sim.Smallest(body, f, options...); again != schedule {
 		t.Errorf("%s: shrunk to %s, then to %s", f.Strategy, schedule, again)
 	}
+	if once, twice := sim.SmallestTwice(body, f, options...); twice != once {
+		t.Errorf("%s: %s is not minimal: shrunk again it is %s", f.Strategy, once, twice)
+	}
 }

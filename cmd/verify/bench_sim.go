@@ -18,12 +18,13 @@ const (
 )
 
 // simSections are the tables, each of which can be asked for alone.
-var simSections = []string{"search", "speed", "finding", "sct"}
+var simSections = []string{"search", "speed", "finding", "patterns", "sct"}
 
 // simReport is out/bench-sim.json.
 type simReport struct {
 	Speed   []bench.SpeedRow   `json:"speed"`
 	Finding []bench.FindingRow `json:"finding"`
+	Pattern []bench.PatternRow `json:"patterns"`
 	Search  []bench.SearchRow  `json:"search"`
 	SCT     []bench.SCTRow     `json:"sct"`
 }
@@ -60,6 +61,7 @@ func benchSim(ctx context.Context, args []string) error {
 	}
 	s.printSpeed(report.Speed)
 	s.printFinding(report.Finding)
+	s.printPatterns(report.Pattern)
 	s.printSearch(report.Search)
 	s.printSCT(report.SCT)
 	if err := s.WriteJSON("bench-sim.json", report); err != nil {
@@ -91,6 +93,8 @@ func (s site) measureSim(a arguments, bounds map[string]int) (r simReport, err e
 			r.Speed, err = bench.Speed(bounds["rounds"], label)
 		case "finding":
 			r.Finding, err = bench.Finding(bounds["trials"], bounds["limit"], label)
+		case "patterns":
+			r.Pattern, err = bench.Patterns(label)
 		default:
 			r.SCT, err = s.measureSCT(a, bounds, label)
 		}
@@ -141,6 +145,30 @@ func (s site) printFinding(rows []bench.FindingRow) {
 	s.Printf("%d trials of up to %s schedules\n\n", rows[0].Trials, harness.Count(rows[0].Limit))
 }
 
+func (s site) printPatterns(rows []bench.PatternRow) {
+	if len(rows) == 0 {
+		return
+	}
+	var table [][]string
+	for _, r := range rows {
+		line := []string{r.Pattern, r.Verdict}
+		for _, first := range r.First {
+			if first == 0 {
+				line = append(line, "-")
+				continue
+			}
+			line = append(line, harness.Count(first))
+		}
+		verdict := "ok"
+		if r.Missed != "" {
+			verdict = "MISSED " + r.Missed
+		}
+		table = append(table, append(line, verdict))
+	}
+	s.Table(append(append([]string{"Go bug patterns: schedules to the first failure", "verdict"}, bench.FindingStrategies()...), ""), table)
+	s.Printf("%d patterns, %s schedules each; nothing may be reported of the fixed versions in as many\n\n", len(rows), harness.Count(bench.PatternSchedules))
+}
+
 func meanSchedules(r bench.FindingRow) string {
 	switch {
 	case r.Found == 0:
@@ -177,6 +205,11 @@ func (r simReport) missed() error {
 		if row.Missed {
 			return fmt.Errorf("%s, %s: %d executions, complete %t, want %d, %d cut short; %.0f a second, want %.0f: %w", row.Program, row.Strategy, row.Executions, row.Complete, row.Optimum, row.Pruned,
 				row.PerSecond, row.MinPerSecond, errFound)
+		}
+	}
+	for _, row := range r.Pattern {
+		if row.Missed != "" {
+			return fmt.Errorf("pattern %s: %s: %w", row.Pattern, row.Missed, errFound)
 		}
 	}
 	for _, row := range r.SCT {

@@ -47,7 +47,7 @@ func commands() []command {
 		{"bench-node", "", "HTTP to file, records per second and CPU beside a single-purpose program", runBenchNode},
 		{"bench-flows", "[n=N] [rounds=N] [parked=N] [--check]", "flow instances per second and CPU on Pebble and PostgreSQL beside go-workflows and DBOS, with their bars", runBenchFlows},
 		{"bench-tla", "[rounds=N] [--check]", "the specification checker: states per second, memory, start-up, with their bars", runBenchTLA},
-		{"bench-sim", "[search|speed|finding|sct] [rounds=N] [trials=N] [limit=N] [sct-trials=N] [schedules=N] [program=TEXT] [strategy=NAME] [--resume] [--check]", "the simulator: exhaustive counts, speed, bug finding, the SCT programs", runBenchSim},
+		{"bench-sim", "[search|speed|finding|patterns|sct] [rounds=N] [trials=N] [limit=N] [sct-trials=N] [schedules=N] [program=TEXT] [strategy=NAME] [--resume] [--check]", "the simulator: exhaustive counts, speed, bug finding, Go bug patterns, the SCT programs", runBenchSim},
 	}
 }
 

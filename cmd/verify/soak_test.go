@@ -58,6 +58,10 @@ func TestSoakEndsWhenItsTimeIsOver(t *testing.T) {
 	if err := s.soak(t.Context(), run, 10, ""); err != nil || run.Round != 0 {
 		t.Errorf("%+v, %v", run, err)
 	}
+	hanging, _ := fixture(t, [3]string{"core/gate/check_test.go", "	var g Gate\n", "	select {}\n		var g Gate\n"})
+	if err := hanging.soak(t.Context(), newSoak(1, time.Second), 10, ""); err != nil {
+		t.Errorf("a check that was under way when the time was over: %v", err)
+	}
 	if err := s.soak(t.Context(), run, 10, "no-such"); !errors.Is(err, errNothing) {
 		t.Errorf("%v", err)
 	}

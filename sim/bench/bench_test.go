@@ -146,3 +146,36 @@ func TestSCTBarsOfTheStrategies(t *testing.T) {
 		}
 	}
 }
+
+// Every pattern is found within the bound by at least one strategy, with its verdict, and no strategy reports its fixed version.
+func TestPatternsAreFoundAndTheirFixesAreNot(t *testing.T) {
+	n := 0
+	rows, err := Patterns(func(string) { n++ })
+	if err != nil || n != len(rows) || n < 20 {
+		t.Fatalf("%d patterns, %d done, %v", len(rows), n, err)
+	}
+	for _, r := range rows {
+		if r.Missed != "" || len(r.First) != len(FindingStrategies()) {
+			t.Errorf("%+v", r)
+		}
+	}
+}
+
+// What a bar of patterns is about misses it: a bug that nobody finds, another verdict, and a fixed version that is reported.
+func TestPatternBarsAreJudged(t *testing.T) {
+	fine := func(*sim.World) {}
+	fails := func(w *sim.World) { w.Require(false, "x", "it fails") }
+	for _, c := range []struct {
+		p    programs.Pattern
+		want string
+	}{
+		{programs.Pattern{Verdict: "assertion x", Bug: fails, Fixed: fine}, ""},
+		{programs.Pattern{Verdict: "assertion x", Bug: fine, Fixed: fine}, "not found within 1000 schedules"},
+		{programs.Pattern{Verdict: "race x", Bug: fails, Fixed: fine}, "rff finds assertion x, want race x"},
+		{programs.Pattern{Verdict: "assertion x", Bug: fails, Fixed: fails}, "rff reports the fixed version: assertion x"},
+	} {
+		if row, err := pattern(c.p); err != nil || row.Missed != c.want {
+			t.Errorf("%q, want %q, %v", row.Missed, c.want, err)
+		}
+	}
+}
