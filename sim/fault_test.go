@@ -15,7 +15,7 @@ var (
 	_ = inventory.Planted("fault/pause", "a holder that trusts its lease after a pause")
 	_ = inventory.Planted("fault/clock-jump", "a duration measured with a clock that somebody sets")
 	_ = inventory.Planted("fault/drawn", "a fault that only one of several kinds shows")
-	_ = inventory.Planted("fault/early-timeout", "a caller that takes a timeout for a failure")
+	_ = inventory.Planted("fault/early-timeout", "a caller that takes the end of its patience for a failure")
 	_ = inventory.Planted("fault/late-store", "two sides that read before what they wrote is seen")
 )
 
@@ -72,13 +72,15 @@ func TestSimEveryNodeFaultIsFoundAndReplays(t *testing.T) {
 func TestSimEarlyTimeoutsAndLateStoresAreFound(t *testing.T) {
 	sim.Planted(t, "fault/early-timeout", "assertion in-time", func(w *sim.World) {
 		s := w.Scheduler()
-		limit, done := w.Scope().ChildTimeout("limit", time.Hour), sched.NewNotify(s, "done")
+		done := sched.NewBool(s, "done", false)
 		w.Go("works", func() {
-			s.Yield()
-			done.One()
+			w.NoError(s.Sleep(nil, "work", time.Second))
+			done.Store(true)
 		})
-		err := done.Wait(limit)
-		w.Require(err == nil, "in-time", "%v", err)
+		w.Go("waits", func() {
+			w.NoError(s.Sleep(nil, "patience", time.Hour))
+			w.Require(done.Load(), "in-time", "nothing was done within an hour")
+		})
 	}, sim.EarlyTimeouts())
 	sim.Planted(t, "fault/late-store", "race inside", dekker, sim.TSO())
 }

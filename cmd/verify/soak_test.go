@@ -58,7 +58,7 @@ func TestSoakEndsWhenItsTimeIsOver(t *testing.T) {
 	if err := s.soak(t.Context(), run, 10, ""); err != nil || run.Round != 0 {
 		t.Errorf("%+v, %v", run, err)
 	}
-	hanging, _ := fixture(t, [3]string{"core/gate/check_test.go", "	var g Gate\n", "	select {}\n		var g Gate\n"})
+	hanging, _ := fixture(t, [3]string{"core/gate/check_test.go", "	var g Gate\n		entered := 0\n", "	select {}\n		var g Gate\n		entered := 0\n"})
 	if err := hanging.soak(t.Context(), newSoak(1, time.Second), 10, ""); err != nil {
 		t.Errorf("a check that was under way when the time was over: %v", err)
 	}
