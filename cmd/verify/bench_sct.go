@@ -16,7 +16,7 @@ func (s site) measureSCT(a arguments, bounds map[string]int, label func(string))
 	var kept []bench.SCTRow
 	if a.flags["--resume"] {
 		var err error
-		if kept, _, err = keptRows[bench.SCTRow](s, sctRows); err != nil {
+		if kept, err = keptRows[bench.SCTRow](s, sctRows); err != nil {
 			return nil, err
 		}
 	}

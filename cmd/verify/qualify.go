@@ -173,11 +173,11 @@ func (s site) originals(ctx context.Context, mutants []catalog.Mutant) (map[stri
 // lastQualification returns what is known of each mutant: the rows of the last complete qualification, and instead of them those of a
 // later one that tried some only. There are none when there was none.
 func (s site) lastQualification() ([]mutantRow, error) {
-	all, at, err := keptRows[mutantRow](s, qualifyFile)
+	all, at, err := keptSince[mutantRow](s, qualifyFile)
 	if err != nil {
 		return nil, err
 	}
-	some, later, err := keptRows[mutantRow](s, partialFile)
+	some, later, err := keptSince[mutantRow](s, partialFile)
 	if err != nil || later.Before(at) {
 		return all, err
 	}

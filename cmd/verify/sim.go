@@ -140,13 +140,16 @@ func (r tsoRow) verdict() string {
 }
 
 // lastTSO returns the rows of the last complete sim -tso, none when there was none.
-func (s site) lastTSO() ([]tsoRow, error) {
-	rows, _, err := keptRows[tsoRow](s, tsoFile)
+func (s site) lastTSO() ([]tsoRow, error) { return keptRows[tsoRow](s, tsoFile) }
+
+// keptRows returns the rows that an earlier run has written, none when there was none.
+func keptRows[T any](s site, name string) ([]T, error) {
+	rows, _, err := keptSince[T](s, name)
 	return rows, err
 }
 
-// keptRows returns the rows that an earlier run has written and when it did, none when there was none.
-func keptRows[T any](s site, name string) (rows []T, at time.Time, err error) {
+// keptSince is keptRows with the time at which they were written.
+func keptSince[T any](s site, name string) (rows []T, at time.Time, err error) {
 	path := filepath.Join(s.Out, name)
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
