@@ -1,9 +1,9 @@
 // Package postgres is the store that several replicas of a node share: one schema of a PostgreSQL database.
 //
 // A step is one round trip: one statement calls one function, which asserts the claims, writes everything and is a transaction
-// of its own. The function takes a list of steps, so a group of them (package group) costs hardly more than one. What is read, and
-// the taking of claims, travels in pipelines: whatever waits when a connection is free goes in one round
-// trip, and calls of one kind in one statement of it.
+// of its own. One function takes a list of steps, so a group of them (package group) costs hardly more than one; another one takes a step by
+// itself, which is cheaper then. What is read, and the taking of claims, travels in pipelines: whatever waits when a connection is free goes
+// in one round trip, and calls of one kind in one statement of it.
 //
 // What is relied on, and where:
 //

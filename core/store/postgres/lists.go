@@ -29,7 +29,6 @@ func (a *argTypes) newLists(steps []*store.Step) *lists {
 	if len(steps) > 1 {
 		steps = slices.SortedFunc(slices.Values(steps), func(a, b *store.Step) int { return cmp.Compare(a.Claim.Instance, b.Claim.Instance) })
 	}
-	var rows []store.Row
 	for _, st := range steps {
 		l.addStep(st)
 		l.addWaits(st)
@@ -38,13 +37,21 @@ func (a *argTypes) newLists(steps []*store.Step) *lists {
 		for _, r := range st.Forget {
 			l.forget(r)
 		}
+	}
+	l.addRows(steps)
+	return l
+}
+
+// addRows takes what the steps write beyond their instances, and what they rest on there.
+func (l *lists) addRows(steps []*store.Step) {
+	var rows []store.Row
+	for _, st := range steps {
 		rows = append(rows, st.Rows...)
 		if e := st.Expect; e != nil {
 			l.space, l.name, l.value = append(l.space, name(e.Space)), append(l.name, name(e.Key)), append(l.value, expectedValue(*e))
 		}
 	}
 	l.rows.add(rows)
-	return l
 }
 
 func (l *lists) addStep(st *store.Step) {
@@ -113,6 +120,14 @@ var (
 	sqlApply   = "select apply_steps(" + placeholders(1, applyArgs) + ")"
 	sqlApplyIf = "select expect_rows(" + placeholders(applyArgs+7, 3) + "), apply_steps(" + placeholders(1, applyArgs) + "), write_rows(" + placeholders(applyArgs+1, 6) + ")"
 )
+
+// transaction returns the statement that is the transaction of the steps, and its arguments.
+func (a *argTypes) transaction(steps []*store.Step) (string, []any) {
+	if len(steps) == 1 && isPlain(steps[0]) {
+		return aloneStatement(steps[0])
+	}
+	return a.newLists(steps).statement()
+}
 
 // statement returns the statement of the transaction and its arguments.
 func (l *lists) statement() (string, []any) {

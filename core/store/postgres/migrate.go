@@ -15,7 +15,7 @@ var tables string
 
 // migrations are the versions of the schema, from 1 on.
 func migrations() []string {
-	return []string{tables, functions, expecting, reserving, holding, applying}
+	return []string{tables, functions, expecting, reserving, holding, applying, alone}
 }
 
 // migrate brings the schema to the version of this program. Replicas that start at once wait for each other. A schema of a

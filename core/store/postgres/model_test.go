@@ -2,6 +2,9 @@ package postgres_test
 
 import (
 	"context"
+	"maps"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -130,7 +133,18 @@ func dumpRest(conn *pgx.Conn, d *step.Dump) error {
 	return err
 }
 
-// The store answers as the model of the step does, and holds the same rows, after every operation of drawn sequences.
+// withoutCompanions leaves out what [accompanied] spawned.
+func withoutCompanions(d step.Dump) step.Dump {
+	is := func(id store.InstanceID) bool { return strings.HasPrefix(string(id), companion) }
+	d.Heads = slices.DeleteFunc(d.Heads, func(h store.Head) bool { return is(h.Instance) })
+	d.Records = slices.DeleteFunc(d.Records, func(r store.Record) bool { return is(r.Instance) })
+	d.Receipts = slices.DeleteFunc(d.Receipts, func(r store.Receipt) bool { return is(store.InstanceID(r.ID)) })
+	maps.DeleteFunc(d.Instances, func(id store.InstanceID, _ store.Instance) bool { return is(id) })
+	return d
+}
+
+// The store answers as the model of the step does, and holds the same rows, after every operation of drawn sequences. In half of
+// them each step commits by itself, in the others with another one: the two are functions of their own.
 func TestModelS2StoreAgainstModel(t *testing.T) {
 	inventory.Run(t, inventory.LaneModel, "S2/store-against-model", func(t *testing.T) int {
 		o := fresh()
@@ -143,7 +157,14 @@ func TestModelS2StoreAgainstModel(t *testing.T) {
 			if _, err := conn.Exec(context.Background(), "delete from instances; delete from waits; delete from inbox; delete from records; delete from outbox"); err != nil {
 				r.Fatal(err)
 			}
-			return st, func() (step.Dump, error) { return dump(conn) }
+			var under store.Store = st
+			if rapid.Bool().Draw(r, "together") {
+				under = &accompanied{Store: st}
+			}
+			return under, func() (step.Dump, error) {
+				d, err := dump(conn)
+				return withoutCompanions(d), err
+			}
 		})
 	})
 }

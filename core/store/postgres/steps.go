@@ -78,7 +78,7 @@ func (s *Store) CommitAll(scope *sched.Scope, steps []*store.Step) (store.Ticket
 	if err := store.ValidateGroup(steps); err != nil {
 		return durable, err
 	}
-	sql, args := s.types.newLists(steps).statement()
+	sql, args := s.types.transaction(steps)
 	s.options.Failpoint(store.PointBeforeApply)
 	if _, err := s.write(scope, sql, args...); err != nil {
 		return durable, err
