@@ -131,7 +131,7 @@ func endWaiting(t *testing.T, schema string) {
 	for range 2000 {
 		tag, err := conn.Exec(context.Background(), `
 			select pg_terminate_backend(pid) from pg_stat_activity
-			where wait_event_type = 'Lock' and application_name = 'millrace' and query like 'select apply_steps%'`)
+			where wait_event_type = 'Lock' and application_name = 'millrace' and query like 'select apply_step%'`)
 		ok(t, err)
 		if tag.RowsAffected() > 0 {
 			return
