@@ -148,7 +148,11 @@ func showInstance(out io.Writer, x instanceAnswer) {
 	}
 	for _, w := range x.Waits {
 		say(out, "wait %-5d %s, %s", w.Wait, w.Element, w.Kind)
-		if w.Key != "" {
+		switch {
+		case w.Key == "":
+		case w.Message == "": // the instance itself: while it runs no other one of its flow starts under the key
+			say(out, " that would start another one, key %q", w.Key)
+		default:
 			say(out, " %s, key %q", w.Message, w.Key)
 		}
 		if w.Due != nil {
@@ -178,6 +182,11 @@ func resolve(ctx context.Context, args []string, out, errs io.Writer) int {
 	set := f.String("set", "{}", "variables to correct, as a JSON object")
 	if f.Parse(args) != nil || f.NArg() != 1 || f.Arg(0) == "" {
 		say(errs, "usage: millrace resolve [--node URL] [--token N] [--set JSON] ID\n")
+		return statusRefused
+	}
+	var variables map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(*set), &variables); err != nil || variables == nil {
+		say(errs, "millrace resolve: --set %s: want one JSON object, as in '{\"amount\": 5}'\n", *set)
 		return statusRefused
 	}
 	c, path := newClient(*node), "/api/instances/"+escape(f.Arg(0))

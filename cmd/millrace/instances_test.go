@@ -79,6 +79,8 @@ func TestOperatorCommands(t *testing.T) {
 			"flow       route", "size, leaving", "incident no-true-flow", `"amount":50`, "step 1", "in → size",
 		}},
 		{[]string{"resolve", "--node", at, "--set", "[]", id}, statusRefused, []string{"JSON object"}},
+		{[]string{"resolve", "--node", "127.0.0.1:1", "--set", "{", id}, statusRefused, []string{"--set {: want one JSON object"}},
+		{[]string{"resolve", "--node", at, "--set", "null", id}, statusRefused, []string{"--set null: want one JSON object"}},
 		{[]string{"resolve", "--node", at, "--set", `{"amount":5}`, id}, statusOK, []string{"accepted"}},
 		{[]string{"resolve", "--node", at, id}, statusFailed, []string{"has no incident"}},
 		{[]string{"describe", "instance", "--node", at, id}, statusOK, []string{"task pack, 3 attempts left", "wait 1", "pack, worker"}},
@@ -128,6 +130,22 @@ func TestDescribeTellsAnExpiredLock(t *testing.T) {
 		}
 		var out strings.Builder
 		if showInstance(&out, x); !strings.Contains(out.String(), want) {
+			t.Errorf("shown:\n%s\nwant %q", out.String(), want)
+		}
+	}
+}
+
+// The wait that keeps an instance's key for it has no message to name.
+func TestDescribeTellsTheWaitOfAKey(t *testing.T) {
+	var x instanceAnswer
+	text := `{"waits":[{"wait":1,"element":"hear","kind":"message","message":"m","key":"k"},{"wait":2,"element":"pay","kind":"message","key":"k"}]}`
+	if err := json.Unmarshal([]byte(text), &x); err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	showInstance(&out, x)
+	for _, want := range []string{"hear, message m, key \"k\"\n", "pay, message that would start another one, key \"k\"\n"} {
+		if !strings.Contains(out.String(), want) {
 			t.Errorf("shown:\n%s\nwant %q", out.String(), want)
 		}
 	}

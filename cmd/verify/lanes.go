@@ -180,7 +180,7 @@ func (s site) runLane(ctx context.Context, l lane, filter string, env []string) 
 	all, selected := s.selectTests(l, filter)
 	run := laneRun{Lane: l.name, Filter: filter, Part: l.part || filter != "", Discovered: len(all), Selected: len(selected)}
 	if len(selected) == 0 {
-		return run, nothing(fmt.Sprintf("lane %s of %d tests", l.name, len(all)), filter)
+		return run, nothing(fmt.Sprintf("lane %s of %d tests (./just matrix shows whose)", l.name, len(all)), filter)
 	}
 	if err := s.providePostgres(ctx); err != nil {
 		return run, err

@@ -235,6 +235,9 @@ func (e *Engine) ThrowError(scope *sched.Scope, ref TaskRef, code, reason string
 }
 
 func (e *Engine) settleTask(scope *sched.Scope, what string, ref TaskRef, in flow.Input) (Reply, error) {
+	if ref.Lock == 0 { // no lock has this number, and an input without one completes a user task
+		return Reply{}, fmt.Errorf("%s task %s/%d: %w: %w", what, ref.Instance, ref.Wait, ErrLease, task.ErrNotHeld)
+	}
 	in.Wait, in.Lock, in.Worker = ref.Wait, ref.Lock, ref.Worker
 	r, err := e.once(scope, ref.Instance, in)
 	if err != nil {

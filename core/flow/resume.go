@@ -14,7 +14,7 @@ func (m *machine) resume(in Input) error {
 	if a == nil || in.Wait == 0 {
 		return fmt.Errorf("wait %d: %w", in.Wait, ErrNoWait)
 	}
-	if !accepts(a.waitsFor(), in.Kind) {
+	if w := a.waitsFor(); !accepts(w, in.Kind) || w == ForTask && in.Lock != 0 { // a user task has no lock: the answer is to something else
 		return fmt.Errorf("wait %d at the %s %s: %w", in.Wait, a.node.Kind, a.Element, ErrNoWait)
 	}
 	switch {

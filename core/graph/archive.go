@@ -154,9 +154,13 @@ func (u *unpacker) read(f *zip.File) ([]byte, error) {
 	return data, nil
 }
 
+// appleFolder is what macOS puts beside the folder that it packs: its own notes on the files, none of which is the package's.
+const appleFolder = "__MACOSX/"
+
 // within leaves out a folder that all files lie in, which it returns with a slash, and everything that lies in a folder still: a
 // package has none.
 func within(files []file) (out []file, top string) {
+	files = slices.DeleteFunc(slices.Clone(files), func(f file) bool { return strings.HasPrefix(f.name, appleFolder) })
 	if len(files) == 0 {
 		return nil, ""
 	}

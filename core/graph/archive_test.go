@@ -67,6 +67,10 @@ func TestArchiveKeepsTheIdentity(t *testing.T) {
 	if len(faults) > 0 || inside.ID != flat.ID {
 		t.Errorf("in a folder: %v", faults)
 	}
+	mac, faults := LoadArchive(zipOf(t, nil, "pkg/"+PackageFile, plain, "__MACOSX/pkg/._"+PackageFile, "x", "__MACOSX/._pkg", "x"))
+	if len(faults) > 0 || mac.ID != flat.ID {
+		t.Errorf("with what macOS adds: %v", faults)
+	}
 }
 
 // Bad archives give listed faults, and never more than their bounds.

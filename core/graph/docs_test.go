@@ -116,6 +116,22 @@ func TestDocsNameReasonsAndLimits(t *testing.T) {
 	}
 }
 
+// TestDocsHaveEverySection holds the list of sections to the functions that make one: a table of keys that is left out of it is nowhere
+// in the documentation.
+func TestDocsHaveEverySection(t *testing.T) {
+	made := 0
+	for _, name := range []string{"keys.go", "keysflow.go"} {
+		raw, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		made += len(regexp.MustCompile(`(?m)^func \w+Keys\(\) section `).FindAll(raw, -1))
+	}
+	if listed := len(sections()); listed != made {
+		t.Errorf("sections lists %d of %d tables of keys", listed, made)
+	}
+}
+
 // TestKeysAreUsable checks the table itself: a default lies in its range, a name is a plain word and
 // everything says what it means.
 func TestKeysAreUsable(t *testing.T) {

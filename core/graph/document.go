@@ -37,10 +37,17 @@ var errFile = errors.New("file is refused")
 
 // readBounded reads a file of the package of at most maxBytes.
 func readBounded(fsys fs.FS, name string, maxBytes int) ([]byte, error) {
-	f, err := fsys.Open(name)
-	if errors.Is(err, fs.ErrNotExist) {
+	info, err := fs.Stat(fsys, name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("%w: it is missing", errFile)
-	} else if err != nil {
+	case err != nil:
+		return nil, fmt.Errorf("look at file: %w", err)
+	case !info.Mode().IsRegular(): // to open a pipe would wait for a writer
+		return nil, fmt.Errorf("%w: it is no regular file", errFile)
+	}
+	f, err := fsys.Open(name)
+	if err != nil {
 		return nil, fmt.Errorf("open file: %w", err)
 	}
 	data, err := io.ReadAll(io.LimitReader(f, int64(maxBytes)+1))

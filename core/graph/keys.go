@@ -66,7 +66,7 @@ func sections() []section {
 	return []section{
 		rootKeys(), branchKeys(), sourceKeys(), httpSourceKeys(), fileSourceKeys(), stdinSourceKeys(), decodeKeys(),
 		targetKeys(), relayKeys(), processorKeys(), deduplicateKeys(), sinkKeys(), fileSinkKeys(), httpSinkKeys(),
-		channelKeys(), channelFromKeys(), channelHTTPKeys(), emitKeys(), nodeKeys(), nodeHTTPKeys(), nodeDataKeys(),
+		channelKeys(), channelFromKeys(), channelHTTPKeys(), channelFileKeys(), emitKeys(), nodeKeys(), nodeHTTPKeys(), nodeDataKeys(),
 		settlementKeys(),
 	}
 }

@@ -192,7 +192,11 @@ func TestLoadBoundsFiles(t *testing.T) {
 		"not text": {fstest.MapFS{PackageFile: {Data: []byte("name: \xff")}}, "millrace.yaml: file is not UTF-8\n"},
 		"package file is a folder": {
 			fstest.MapFS{PackageFile + "/x": {Data: []byte("")}},
-			"millrace.yaml: read file: read millrace.yaml: invalid argument\n",
+			"millrace.yaml: file is refused: it is no regular file\n",
+		},
+		"package file is a pipe": {
+			fstest.MapFS{PackageFile: {Data: []byte(small), Mode: fs.ModeNamedPipe}},
+			"millrace.yaml: file is refused: it is no regular file\n",
 		},
 	} {
 		if got := outcome(c.files); got != c.want {

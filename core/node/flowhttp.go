@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 
 	"github.com/millrace-dev/millrace/core/engine"
 	"github.com/millrace-dev/millrace/core/sched"
@@ -66,6 +67,10 @@ func bodyOf(w http.ResponseWriter, r *http.Request, most int64) (body []byte, re
 func refuseBody(w http.ResponseWriter, err error) {
 	if over := (*http.MaxBytesError)(nil); errors.As(err, &over) {
 		reply(w, http.StatusRequestEntityTooLarge, problem{fmt.Sprintf("body has more than %d bytes", over.Limit)})
+		return
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		reply(w, http.StatusRequestTimeout, problem{"the body took too long to come"})
 		return
 	}
 	reply(w, http.StatusBadRequest, problem{err.Error()})

@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/netip"
+	"strconv"
 	"time"
 )
 
@@ -15,6 +17,7 @@ const (
 	maxHeaderBytes    = 64 << 10
 	headerTimeout     = 10 * time.Second
 	idleTimeout       = 2 * time.Minute
+	bodyTimeout       = 5 * time.Minute // a client that sends slower than this holds a connection and up to maxBodyBytes for nothing
 	maxBodyBytes      = 32 << 20
 	maxMessageBytes   = 1 << 20
 	defaultReplyLimit = 10 * time.Minute
@@ -22,9 +25,12 @@ const (
 
 // checkListen refuses addresses that others can reach: they need transport security and a token.
 func checkListen(address string) error {
-	host, _, err := net.SplitHostPort(address)
+	host, port, err := net.SplitHostPort(address)
 	if err != nil {
 		return fmt.Errorf("listen %s: %w", address, err)
+	}
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+		return fmt.Errorf("listen %s: port %q: want a number from 0 to 65535", address, port)
 	}
 	if host == "localhost" {
 		return nil
@@ -55,7 +61,10 @@ func (n *Node) mux(open []*channel) *http.ServeMux {
 // serve opens the port.
 func (n *Node) serve() error {
 	n.server = &http.Server{
-		Handler:        http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { n.flows.open.Observe().mux.ServeHTTP(w, r) }),
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			n.boundBody(w, r)
+			n.flows.open.Observe().mux.ServeHTTP(w, r)
+		}),
 		MaxHeaderBytes: maxHeaderBytes, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout,
 	}
 	go func() { // the edge to net/http, which runs its own goroutines anyway
@@ -64,6 +73,36 @@ func (n *Node) serve() error {
 		}
 	}()
 	return nil
+}
+
+// boundBody lets the body of a request come for bodyTimeout at most. The bound ends with the body: an answer may take longer. The server's
+// own ReadTimeout does not, and would cancel a worker's long poll.
+func (n *Node) boundBody(w http.ResponseWriter, r *http.Request) {
+	if r.Body == http.NoBody {
+		return
+	}
+	control := http.NewResponseController(w)
+	if err := control.SetReadDeadline(time.Now().Add(n.opts.slowest)); err != nil {
+		n.log.Warn("body without a time bound", "reason", err)
+		return
+	}
+	r.Body = &boundedBody{r.Body, control}
+}
+
+// boundedBody takes the bound of its connection away when it has been read to its end.
+type boundedBody struct {
+	io.ReadCloser
+	control *http.ResponseController
+}
+
+func (b *boundedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if errors.Is(err, io.EOF) {
+		if failed := b.control.SetReadDeadline(time.Time{}); failed != nil {
+			return n, failed
+		}
+	}
+	return n, err
 }
 
 // route registers a path of the package with its latency.
@@ -76,6 +115,10 @@ func (n *Node) route(mux *http.ServeMux, path string, h http.HandlerFunc) {
 		defer func() { seconds.Observe(time.Since(started).Seconds()) }()
 		if !n.ready.Load() {
 			reply(w, http.StatusServiceUnavailable, problem{"node is not ready"})
+			return
+		}
+		if coding := r.Header.Get("Content-Encoding"); coding != "" && coding != "identity" {
+			reply(w, http.StatusUnsupportedMediaType, problem{fmt.Sprintf("content encoding %q: bodies are taken as they are, without compression", coding)})
 			return
 		}
 		if n.full.Load() {

@@ -58,6 +58,7 @@ type Options struct {
 	deadLane time.Duration // 0: deadLane
 	silence  time.Duration
 	grace    time.Duration // how long requests under way may go on at a stop; 0: stopGrace
+	slowest  time.Duration // how long the body of a request may take to come; 0: bodyTimeout
 }
 
 // Validate joins every fault of the options.
@@ -118,7 +119,7 @@ func (o Options) withDefaults() (Options, error) {
 	if o.diskFree == nil {
 		o.diskFree = func(n *Node) (uint64, error) { return n.engine.DiskFree() }
 	}
-	o.silence, o.grace = cmp.Or(o.silence, silence), cmp.Or(o.grace, stopGrace)
+	o.silence, o.grace, o.slowest = cmp.Or(o.silence, silence), cmp.Or(o.grace, stopGrace), cmp.Or(o.slowest, bodyTimeout)
 	var err error
 	o.Data, err = filepath.Abs(o.Data)
 	return o, err

@@ -14,6 +14,7 @@ func TestOnlyLoopbackAddressesAreServed(t *testing.T) {
 	for address, ok := range map[string]bool{
 		"127.0.0.1:0": true, "localhost:8080": true, "[::1]:8080": true, "127.8.8.8:1": true,
 		"0.0.0.0:8080": false, ":8080": false, "[::]:8080": false, "192.0.2.1:80": false, "example.com:80": false, "127.0.0.1": false,
+		"127.0.0.1:99999": false, "127.0.0.1:": false, "127.0.0.1:http": false,
 	} {
 		o := Options{Package: &graph.Package{}, Data: "d", Listen: address}
 		if err := o.Validate(); (err == nil) != ok {

@@ -1,7 +1,9 @@
 package node
 
 import (
+	"errors"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -11,6 +13,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 func TestMalformedRecordIsRefusedAlone(t *testing.T) {
@@ -214,6 +217,61 @@ func TestHTTPSinkOutOfRetriesIsNotAcknowledged(t *testing.T) {
 	if bodies, _ := p.got(); len(bodies) != 4 {
 		t.Errorf("%d attempts, want 4", len(bodies))
 	}
+}
+
+// What is not acknowledged is in the log, and not only in the answer: the client may be a program that nobody reads.
+func TestUnacknowledgedRequestIsLogged(t *testing.T) {
+	p := newPeer(t, func(int, string) int { return http.StatusBadGateway })
+	var log journalOf
+	r := forwarding(t, p, func(o *Options) { o.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+	for range 2 {
+		r.lines("/items", "", `{"id":"a","n":1}`+"\n").want(t, http.StatusServiceUnavailable)
+	}
+	if n := log.lines("out of retries"); n != 1 || log.lines("request is not acknowledged") != 1 {
+		t.Errorf("two requests that failed are logged %d times:\n%s", n, log.String())
+	}
+}
+
+func TestCompressedBodyIsRefused(t *testing.T) {
+	r := run(t, ordersPackage(t), t.TempDir())
+	for _, path := range []string{"/orders", "/decisions"} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+r.Address()+path, strings.NewReader("{}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Content-Encoding", "gzip")
+		resp, err := r.client.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := resp.Body.Close(); err != nil || resp.StatusCode != http.StatusUnsupportedMediaType {
+			t.Errorf("%s: status %d, %v", path, resp.StatusCode, err)
+		}
+	}
+}
+
+// A body that does not end is given up, whatever is read from it, and the node takes others meanwhile and after it. A body that has ended
+// leaves no bound behind: a long poll outlasts it.
+func TestSlowBodyIsGivenUp(t *testing.T) {
+	r := run(t, ordersPackage(t), t.TempDir(), func(o *Options) { o.slowest = 100 * time.Millisecond })
+	for _, path := range []string{"/orders", "/decisions", "/api/tasks/fetch"} {
+		body, write := io.Pipe()
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+r.Address()+path, body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/json")
+		go func() { _, _ = write.Write([]byte("{")) }() // and never more
+		resp, err := r.client.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(resp.Body.Close(), write.Close()); err != nil || resp.StatusCode != http.StatusRequestTimeout {
+			t.Errorf("%s: status %d, %v", path, resp.StatusCode, err)
+		}
+	}
+	r.json("/api/tasks/fetch", "", `{"worker":"w","types":["charge"],"wait":"300ms"}`).want(t, http.StatusOK, `{"tasks":[]}`)
 }
 
 func TestOutputsMayHaveAbsolutePaths(t *testing.T) {

@@ -59,6 +59,11 @@ func (n *Node) countReply(name string) func(source.Reply) {
 	return func(r source.Reply) {
 		accepted.Add(float64(r.Accepted))
 		duplicates.Add(float64(r.Duplicates))
+		if r.Code == source.Failed || r.Code == source.Unknown { // the client is told; whoever runs the node must see it, too
+			if others, ok := n.paced.pass("source " + name + " fails"); ok {
+				n.log.Warn("request is not acknowledged", "source", name, "reason", r.Error, "others since the last warning", others)
+			}
+		}
 		n.opts.Failpoint(PointBeforeReply)
 	}
 }

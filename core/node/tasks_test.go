@@ -100,6 +100,23 @@ func TestJSONSchemaOfAChannel(t *testing.T) {
 	}
 }
 
+// A worker's answer is about an external task: no number of a lock makes it complete a user task, whose wait it may guess or mix up.
+func TestWorkerSettlesNoUserTask(t *testing.T) {
+	r := run(t, payPackage(t, "  routed: {http: {path: /routed}, json_schema: payment.json, flow: mend}\n"), t.TempDir())
+	id, ok := r.json("/routed", "", `{"order":{"id":"o-1","amount":1}}`).want(t, http.StatusOK, "accepted").body["instance"].(string)
+	if !ok {
+		t.Fatal("the answer names no instance")
+	}
+	wait := r.get("/api/instances/"+id).want(t, http.StatusOK, `"element":"look"`).number(t, "waits", "wait")
+	path := fmt.Sprintf("/api/tasks/%s/%d/", id, wait)
+	for _, body := range []string{`{}`, `{"lock":0}`, `{"lock":1}`, `{"lock":7}`} {
+		r.json(path+"complete", "", body).want(t, http.StatusConflict)
+	}
+	r.json(path+"error", "", `{"lock":1,"code":"REFUSED"}`).want(t, http.StatusConflict)
+	r.get("/api/instances/"+id).want(t, http.StatusOK, `"status":"running"`)
+	r.json(fmt.Sprintf("/api/instances/%s/tasks/%d", id, wait), "", "").want(t, http.StatusOK)
+}
+
 // Files that are dropped are taken once, in the order of their names, and renamed when they are answered; one that was renamed by
 // nobody because the node died is a duplicate.
 func TestFileDrop(t *testing.T) {

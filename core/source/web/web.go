@@ -6,7 +6,7 @@
 //	Idempotency-Key                           the delivery's id, the same when a client sends again
 //
 // The response is JSON whatever happens: 200 all acknowledged, 207 some records rejected and the others acknowledged,
-// 400 nothing well-formed, 413 too large, 415 another content type, 503 send again, 504 outcome unknown, send again,
+// 400 nothing well-formed, 408 the body took too long, 413 too large, 415 another content type, 503 send again, 504 outcome unknown, send again,
 // 507 the disk is below its low-water mark.
 package web
 
@@ -17,6 +17,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"os"
 
 	"github.com/millrace-dev/millrace/core/record"
 	"github.com/millrace-dev/millrace/core/sched"
@@ -62,6 +63,8 @@ func read(w http.ResponseWriter, r *http.Request, maxBody int64) (source.Request
 	switch {
 	case errors.As(err, &over):
 		return source.Request{}, http.StatusRequestEntityTooLarge, fmt.Errorf("body has more than %d bytes", over.Limit)
+	case errors.Is(err, os.ErrDeadlineExceeded): // the server's bound
+		return source.Request{}, http.StatusRequestTimeout, errors.New("the body took too long to come")
 	case err != nil:
 		return source.Request{}, http.StatusBadRequest, fmt.Errorf("read body: %w", err)
 	}
