@@ -3,6 +3,7 @@ package file
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -44,9 +45,19 @@ func (f stream) Size() (int64, error) {
 	return info.Size(), nil
 }
 
+// errIrregular refuses what cannot be read again from an offset. To open a pipe would also wait for a writer, whatever the node does.
+var errIrregular = errors.New("it is no regular file: what a pipe says is for a source of standard input")
+
 // Open returns a function that opens the file at path from an offset, for source.LinesOptions.
 func Open(path string) func(offset int64) (source.Stream, error) {
 	return func(offset int64) (source.Stream, error) {
+		info, err := os.Stat(path)
+		if err == nil && !info.Mode().IsRegular() {
+			err = fmt.Errorf("open %s: %w", path, errIrregular)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("open source file: %w", err)
+		}
 		f, err := os.Open(path)
 		if err != nil {
 			return nil, fmt.Errorf("open source file: %w", err)

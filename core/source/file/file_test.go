@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/millrace-dev/millrace/core/source"
@@ -34,6 +36,19 @@ func TestOpenAtAnOffset(t *testing.T) {
 	}
 	if _, err := file.Open(path + ".absent")(0); !errors.Is(err, os.ErrNotExist) {
 		t.Fatalf("absent: %v", err)
+	}
+}
+
+// A pipe is refused before it is opened: that would wait for a writer, and a node that stops would wait for it.
+func TestPipeIsNoFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{path, filepath.Dir(path)} {
+		if f, err := file.Open(path)(0); err == nil || !strings.Contains(err.Error(), "no regular file") {
+			t.Errorf("%s: %v, %v", path, f, err)
+		}
 	}
 }
 
