@@ -8,7 +8,7 @@ import (
 )
 
 // Of programs that rapid draws over selects, timers, wait groups, scopes, conditions and what they meet, both searches complete each Mazurkiewicz
-// trace once; with a bound dpor visits none twice, and none that the others do not have. Of a hundred executions dpor cuts fewer than five short.
+// trace once; with a bound dpor visits none twice, and none that the others do not have. Of a thousand executions dpor cuts at most one short.
 func TestSearchesAgreeOnDrawnPrograms(t *testing.T) {
 	families := []string{"select", "time", "group", "scope", "cond", "rendezvous", "buffered", "semaphore", "notify"}
 	executions, pruned := 0, 0
@@ -36,7 +36,7 @@ func TestSearchesAgreeOnDrawnPrograms(t *testing.T) {
 		}
 	})
 	t.Logf("%d executions, %d cut short", executions, pruned)
-	if 20*pruned > executions {
+	if 1000*pruned > executions {
 		t.Errorf("%d of %d executions were cut short", pruned, executions)
 	}
 }

@@ -185,7 +185,7 @@ func (w *World) meet(t *task, o *object, op sched.Op) sched.Grant {
 		t.partner = p // which goes on after the value was moved
 	}
 	if w.footprints {
-		w.foot = w.foot.add((footTask+uint32(p.id))<<2 | modeWrite)
+		w.foot = w.foot.add((footTask+p.mark)<<2 | modeWrite)
 	}
 	if p.group != nil {
 		p.group.remove(p)

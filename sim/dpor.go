@@ -40,6 +40,20 @@ type dpor struct {
 	gone, stay row
 	guess, may footprint
 
+	deeds deeds // what steps did, by what came before them: dpordeeds.go
+	fate  []int32
+	told  bool // fate holds them
+	stand int  // the turn of the plan
+	must  footprint
+
+	marks  map[uint64]uint32 // of tasks, by their keys
+	marked []marked          // by their numbers
+
+	redrawn   bool // the execution differs in a drawn value from the one before
+	startOver bool // it is worth to keep deeds
+	begun     int  // how often the search has started over
+	unsure    bool // the plan may turn out to be covered by an earlier one
+
 	strays int // plans that could not be followed: a fault of the search
 
 	// With a bound, plans that preempt more often are dropped. A trace that could be reached with few preemptions may be reached with more here, and be
@@ -66,6 +80,7 @@ type turn struct {
 	mine    bool  // it is a task of the check
 	prev    int32 // the latest turn of that task before, or the one that started it
 	waited  wait
+	id      uint64 // of the step, by everything that happens before it
 	foot    footprint
 	all     footprint // over all values drawn after the first
 	effects []effect
@@ -87,15 +102,6 @@ type napper struct {
 
 // noValue is that of a step that draws none.
 const noValue = -1
-
-// branch is a node of a wakeup tree: a step that must be taken, and what must follow it.
-type branch struct {
-	key   uint64
-	draws []uint64
-	foot  footprint
-	reach reach // how far it may go beyond that
-	kids  []*branch
-}
 
 // Keys of tasks that are no child of another, and of the clock. The first task has 0.
 const (
@@ -131,6 +137,7 @@ func (s *dpor) born(_, t *task) {
 		s.last = append(s.last, -1)
 	}
 	s.last[t.id+1] = int32(s.pos - 1)
+	t.mark = s.mark(t)
 }
 
 // push returns the next turn of the path, empty.
@@ -250,7 +257,7 @@ func (s *dpor) arrive(w *World, n int) {
 		m.later, up.via.kids = up.via.kids, m.later
 	}
 	if len(m.later) > 0 {
-		s.follow(m)
+		s.followAny(m)
 		return
 	}
 	s.weaken(m)
@@ -337,15 +344,31 @@ func (m *turn) dozing(key, value uint64) bool {
 	return false
 }
 
+// followAny chooses what the next branch says that leads to something new. It reports false when there is none.
+func (s *dpor) followAny(m *turn) bool {
+	for len(m.later) > 0 {
+		if s.follow(m); m.chosen >= 0 {
+			return true
+		}
+		m.later = append(m.later, m.via.under...)
+		m.via.under = m.via.under[:0]
+		s.drop(m.via)
+		m.via = nil
+	}
+	return false
+}
+
 // follow chooses what the next branch says.
 func (s *dpor) follow(m *turn) {
 	b := m.later[0]
 	m.later = append(m.later[:0], m.later[1:]...)
-	m.via, m.draws = b, m.draws[:0]
+	m.via, m.draws, m.id = b, m.draws[:0], b.id
 	if m.chosen = slices.Index(m.tasks, b.key); m.chosen < 0 || m.rests(b.key) || b.fixed() && m.dozing(b.key, b.draws[0]) {
 		if m.chosen < 0 {
 			s.strays++
 		}
+		m.chosen = -1
+	} else if s.plan = s.plan[:0]; !s.leads(m, b) {
 		m.chosen = -1
 	} else if !s.allows(m.spent + m.price(m.chosen)) {
 		m.chosen = -1
@@ -366,7 +389,7 @@ func (s *dpor) draw(_ *World, n uint64) uint64 {
 	case m.via.fixed() && k < len(m.via.draws) && m.firstValues():
 		v = m.via.draws[k]
 	case k == 0:
-		for v+1 < min(n, maxDraw) && m.dozing(m.key, v) {
+		for v+1 < min(n, maxDraw) && (m.dozing(m.key, v) || s.foreseen(m, s.pos-1, v)) {
 			v++
 		}
 	default:
@@ -383,9 +406,13 @@ func (s *dpor) advance(w *World) bool {
 		last.total = w.failed && w.verdict.kind != "deadlock" && w.verdict.kind != "leak"
 	}
 	s.races(w)
+	if s.again() {
+		s.begun++
+		return true
+	}
 	for len(s.path) > 0 {
 		n := len(s.path) - 1
-		if s.next(s.path[n]) {
+		if s.next(s.path[n], n) {
 			s.fresh = n
 			return true
 		}
@@ -395,26 +422,24 @@ func (s *dpor) advance(w *World) bool {
 }
 
 // next moves a turn to its next drawn value, or its next branch.
-func (s *dpor) next(m *turn) bool {
+func (s *dpor) next(m *turn, n int) bool {
 	if m.idle {
 		return false
 	}
-	if m.redraw() {
+	if s.redrawn = s.redraw(m, n); s.redrawn {
 		return true
 	}
-	for len(m.later) > 0 {
-		s.drop(m.via)
-		if s.follow(m); m.chosen >= 0 {
-			return true
-		}
+	if m.via != nil && m.via.partly {
+		m.later = append(m.later, m.via.under...)
+		m.via.under = m.via.under[:0]
 	}
 	s.drop(m.via)
 	m.via = nil
-	return false
+	return s.followAny(m)
 }
 
 // redraw moves a turn to its next drawn value, and to those that were tried what was.
-func (m *turn) redraw() bool {
+func (s *dpor) redraw(m *turn, at int) bool {
 	for n := len(m.draws); n > 1; n-- {
 		d := &m.draws[n-1]
 		if d.value = (d.value + 1) % min(d.n, maxDraw); d.value != d.first {
@@ -423,6 +448,9 @@ func (m *turn) redraw() bool {
 		}
 	}
 	if m.chosen >= 0 {
+		if s.deeds.first != nil {
+			s.deeds.note(m, s.path[:at], s.place(m.key, m.prev))
+		}
 		m.retire()
 	}
 	if len(m.draws) == 0 || m.via.fixed() {
@@ -434,7 +462,7 @@ func (m *turn) redraw() bool {
 		if d.value = (d.value + 1) % min(d.n, maxDraw); d.value == d.first {
 			return false
 		}
-		if !m.dozing(m.key, d.value) {
+		if !m.dozing(m.key, d.value) && !s.foreseen(m, at, d.value) {
 			return true
 		}
 	}

@@ -6,6 +6,7 @@ import "github.com/millrace-dev/millrace/core/sched"
 type wait struct {
 	key     uint64
 	task    int32
+	mark    uint32 // in footprints
 	prev    int32  // its latest turn
 	node    uint32 // 1 + its index, or 0
 	blocked bool   // it may have to wait
@@ -32,7 +33,7 @@ func (q *wait) describe(w *World, t *task) {
 		q.needs = append(q.needs, need{op: sched.OpFire, object: footClock})
 		return
 	}
-	q.key, q.task, q.fixed = t.key, t.id, fixed(t.op)
+	q.key, q.task, q.mark, q.fixed = t.key, t.id, t.mark, fixed(t.op)
 	if t.node != nil {
 		q.node = 1 + t.node.index
 	}
@@ -79,7 +80,7 @@ func (q *wait) presume(w *World, f *footprint) {
 		*f = f.add((footNode + q.node - 1) << 2)
 	}
 	if q.granted {
-		*f = f.add((footTask + uint32(q.task)) << 2)
+		*f = f.add((footTask + q.mark) << 2)
 	}
 }
 
@@ -268,7 +269,7 @@ func (s *dpor) metWithout(q *wait, r race) bool {
 
 // metIn is the turn before another one in which a partner did q's part of a rendezvous, or -1.
 func (s *dpor) metIn(q *wait, end int) int {
-	mark := (footTask+uint32(q.task))<<2 | modeWrite
+	mark := (footTask+q.mark)<<2 | modeWrite
 	for k := end - 1; k >= 0; k-- {
 		if s.path[k].foot.holds(mark) {
 			return k

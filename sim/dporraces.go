@@ -36,16 +36,24 @@ type race struct {
 // would have done next races, too, and what a task could have done by itself that a partner met.
 func (s *dpor) races(w *World) {
 	s.found = s.found[:0]
-	for i := s.fresh; i < len(s.path); i++ {
+	from := s.fresh
+	if s.redrawn {
+		from = 0 // what raced before may lead elsewhere behind another value
+	}
+	for i := from; i < len(s.path); i++ {
 		if m := s.path[i]; m.idle || m.chosen >= 0 {
-			s.order(i) // also of an execution that was cut short: others go on from its turns
+			s.order(i)
+			if s.deeds.first != nil {
+				s.identify(i)
+			}
+			// also of an execution that was cut short: others go on from its turns
 		}
 	}
 	if w.pruned {
 		return
 	}
-	s.unfinished(w)
-	for i := s.fresh; i < len(s.path); i++ {
+	s.unfinished(w, from)
+	for i := from; i < len(s.path); i++ {
 		if m := s.path[i]; !m.idle && !m.plain() {
 			s.base = s.since(s.base[:0], i)
 			s.couldWait(w, race{-1, i, nil, false}, s.base, m.foot)
@@ -132,7 +140,7 @@ func (s *dpor) couldWait(w *World, r race, base row, foot footprint) {
 
 // unfinished collects what tasks would have done next: those that wait for ever, those that were ended by a verdict, those that
 // were crashed.
-func (s *dpor) unfinished(w *World) {
+func (s *dpor) unfinished(w *World, from int) {
 	s.ends = s.ends[:0]
 	if w.opts.early {
 		s.expect(w, nil)
@@ -144,7 +152,7 @@ func (s *dpor) unfinished(w *World) {
 			}
 		}
 	}
-	for i := s.fresh; i < len(s.path); i++ {
+	for i := from; i < len(s.path); i++ {
 		if m := s.path[i]; !m.idle && m.waited.granted {
 			x := m.waited
 			x.granted, x.prev, x.met = false, m.prev, int32(s.metIn(&m.waited, i))
@@ -193,9 +201,14 @@ type planned struct {
 	key   uint64
 	foot  footprint
 	reach reach
-	last  bool // the second step of the race
+	must  footprint // what the last one touches in any case
+	last  bool      // the second step of the race
+	id    uint64
+	prev  uint64 // id of its task's step before: of the last one
+	mine  bool
 	free  bool // it may draw any value
 	draws []drawing
+	first int64 // of the values drawn, or noValue
 }
 
 // reverse plans what does not happen after the first step of the race, then the second one, where the first was chosen.
@@ -205,20 +218,13 @@ func (s *dpor) reverse(w *World, r race) {
 	s.depart(r)
 	for x := r.first + 1; x < len(s.path); x++ {
 		if p := s.path[x]; !p.idle && s.without(r.first, x) {
-			s.plan = append(s.plan, planned{at: x, key: p.key, foot: p.foot, draws: p.draws})
+			s.plan = append(s.plan, planned{at: x, key: p.key, foot: p.foot, draws: p.draws, first: firstOf(p.draws), id: p.id, mine: p.mine})
 		}
 	}
 	s.plan = append(s.plan, s.second(w, r))
-	for _, list := range [2][]napper{m.asleep, m.done} {
-		for i := range list {
-			x := &list[i]
-			k := s.begins(w, x.key, x.foot, exact)
-			if k >= 0 && s.plan[k].drawsAs(x, m) || k == -1 && !x.weak {
-				return // what was explored covers it
-			}
-		}
+	if !s.covered(m, r.first) {
+		s.insert(w, m)
 	}
-	s.insert(w, &m.later)
 }
 
 // drawsAs reports whether what sleeps covers a planned step of its task: with every value, where the step may draw any.
@@ -226,31 +232,48 @@ func (p *planned) drawsAs(x *napper, m *turn) bool {
 	switch {
 	case x.value == noValue:
 		return true
-	case p.free || len(p.draws) == 0:
+	case p.free || p.first == noValue:
 		return m.rests(x.key)
 	default:
-		return p.draw(uint64(x.value))
+		return p.first == x.value
 	}
 }
 
 // draw reports whether a planned step draws that value first.
 func (p *planned) draw(value uint64) bool {
-	return !p.free && len(p.draws) > 0 && p.draws[0].value == value
+	return !p.free && p.first == int64(value)
+}
+
+// firstOf is the first of drawn values, or noValue.
+func firstOf(draws []drawing) int64 {
+	if len(draws) == 0 {
+		return noValue
+	}
+	return int64(draws[0].value)
 }
 
 // second is the second step of a race as it may be without the first: it may fail where it succeeded, and the other way round.
 func (s *dpor) second(w *World, r race) planned {
-	x, foot := r.end, s.guess
+	x, foot, prev, mine := r.end, s.guess, int32(-1), false
 	if x == nil {
 		m := s.path[r.second]
-		x, foot = &m.waited, m.foot
+		x, foot, prev, mine = &m.waited, m.foot, m.prev, m.mine
+	} else {
+		prev = x.prev
 	}
-	out := planned{at: -1, key: x.key, last: true, free: true, reach: x.reach()}
+	out := planned{at: -1, key: x.key, last: true, free: true, first: noValue, reach: x.reach(), prev: s.place(x.key, prev), mine: mine}
 	if r.end == nil && s.sameWithout(x, r) {
 		m := s.path[r.second]
 		out.foot, out.draws, out.free, out.reach = m.foot, m.draws, len(m.draws) == 0, exact
+		out.first = firstOf(m.draws)
 		return out
 	}
+	if r.end == nil && !s.path[r.second].total {
+		s.must = x.touches(s.must, foot)
+	} else {
+		s.must = x.touches(s.must, nil)
+	}
+	out.must = s.must
 	if s.selects(w, x, r.first) {
 		out.foot = s.may
 		return out
@@ -321,8 +344,8 @@ func readOnly(a, b footprint) bool {
 	return true
 }
 
-// apart is what begins returns for a step that is neither the beginning of the plan nor independent of it.
-const apart = -2
+// clash is what begins returns for a step that is neither the beginning of the plan nor independent of it.
+const clash = -2
 
 // begins returns the place of the plan's step that is the next step of a task and may come first; -1 when the task takes no step in the
 // plan and its next one is independent of all.
@@ -332,13 +355,13 @@ func (s *dpor) begins(w *World, key uint64, foot footprint, far reach) int {
 			if s.initial(k) {
 				return k
 			}
-			return apart
+			return clash
 		}
 	}
 	for k := range s.plan {
 		p := &s.plan[k]
 		if p.foot.conflicts(foot) || !w.beyond(p.reach, foot) || !w.beyond(far, p.foot) {
-			return apart
+			return clash
 		}
 	}
 	return -1
@@ -410,79 +433,4 @@ func (w *World) beyond(r reach, f footprint) bool {
 		}
 	}
 	return true
-}
-
-// insert adds the plan to a wakeup tree, unless a branch of it covers it: it follows the first branches that may begin it, and
-// appends what is left where none does.
-func (s *dpor) insert(w *World, list *[]*branch) {
-	for len(s.plan) > 0 {
-		b, k := s.beginning(w, *list)
-		if b == nil {
-			s.graft(list)
-			return
-		}
-		if k >= 0 {
-			if p := &s.plan[k]; !p.free && !sameDraws(p.draws, b.draws) {
-				return // the branch ends here and tries all of them, or all after the first
-			}
-			s.plan = append(s.plan[:k], s.plan[k+1:]...)
-		}
-		if len(b.kids) == 0 {
-			return // everything behind it is explored
-		}
-		list = &b.kids
-	}
-}
-
-func (s *dpor) beginning(w *World, list []*branch) (*branch, int) {
-	for _, b := range list {
-		k := s.begins(w, b.key, b.foot, b.reach)
-		if k == apart || k >= 0 && b.fixed() && !s.plan[k].draw(b.draws[0]) {
-			continue // with another value it is another step
-		}
-		return b, k
-	}
-	return nil, 0
-}
-
-func sameDraws(d []drawing, values []uint64) bool {
-	if len(d) != len(values) {
-		return false
-	}
-	for i := range d {
-		if d[i].value != values[i] {
-			return false
-		}
-	}
-	return true
-}
-
-// graft appends the plan as a branch of its own.
-func (s *dpor) graft(list *[]*branch) {
-	for i := range s.plan {
-		p := &s.plan[i]
-		b := &branch{}
-		if n := len(s.spare); n > 0 {
-			b, s.spare = s.spare[n-1], s.spare[:n-1]
-		}
-		b.key, b.reach = p.key, p.reach
-		b.foot, b.draws, b.kids = append(b.foot[:0], p.foot...), b.draws[:0], b.kids[:0]
-		for _, d := range p.draws {
-			b.draws = append(b.draws, d.value)
-		}
-		*list = append(*list, b)
-		list = &b.kids
-	}
-}
-
-// drop keeps a branch for another plan.
-func (s *dpor) drop(b *branch) {
-	if b == nil {
-		return
-	}
-	for _, k := range b.kids {
-		s.drop(k)
-	}
-	b.kids = b.kids[:0]
-	s.spare = append(s.spare, b)
 }

@@ -23,7 +23,7 @@ const (
 const (
 	footNode  uint32 = 1 << 8  // + index of the node: a step of its tasks reads it, its crash writes it
 	footOwner uint32 = 1 << 16 // + index of the owner; 0: the check, when it has an invariant of its own
-	footTask  uint32 = 1 << 18 // + id of a task: who leads its rendezvous writes it
+	footTask  uint32 = 1 << 18 // + mark of a task: who leads its rendezvous writes it
 )
 
 const footObject uint32 = 1 << 20
@@ -114,7 +114,7 @@ func (w *World) tread(h *sched.Hook, op sched.Op, result uint64) {
 	case sched.OpSend, sched.OpRecv:
 		if t := w.current; t.met { // its partner's step did it
 			t.met = false
-			w.foot = w.foot.add((footTask + uint32(t.id)) << 2) // a read
+			w.foot = w.foot.add((footTask + t.mark) << 2) // a read
 			return
 		}
 	case sched.OpExternal:

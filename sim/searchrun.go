@@ -61,6 +61,7 @@ type searching struct {
 	seen    map[uint64]struct{}
 	more    bool
 	rounds  int
+	begun   int // how often the search has started over
 }
 
 // searchAll runs a search, on one core. With a bound on preemptions it goes through the bounds from zero on, so that the first failure
@@ -109,7 +110,7 @@ func (r *searching) deeper(most int) bool {
 
 // restart counts from zero again: what follows shows all that was shown before.
 func (r *searching) restart() {
-	r.result.Executions, r.result.Pruned = 0, 0
+	r.result.Executions, r.result.Pruned, r.result.Hashes = 0, 0, r.result.Hashes[:0]
 	clear(r.seen)
 }
 
@@ -151,6 +152,10 @@ func (r *searching) end(w *World) {
 	case r.s.unbounded():
 		r.result.Bound, r.more = "draws of more than "+strconv.Itoa(maxDraw)+" values", false
 	case r.s.advance(w):
+		if s, ok := r.s.(*dpor); ok && s.begun > r.begun {
+			r.begun = s.begun
+			r.restart()
+		}
 	case r.rounds > 1:
 		r.rounds--
 		r.restart()

@@ -60,7 +60,8 @@ type task struct {
 	prio   int64    // PCT, POS, SURW
 	streak int      // PCT: consecutive points
 	left   int      // SURW: operations to come
-	_      [32]byte // whole cache lines, so that the first one of a task is one
+	mark   uint32   // in footprints
+	_      [24]byte // whole cache lines, so that the first one of a task is one
 }
 
 // begin counts the task's start as its first event.
@@ -123,6 +124,7 @@ func (w *World) spawn(name string, f func(), mine bool) *task {
 		t.key = mix(parent.key, uint64(parent.kids)+1, 0)
 		parent.kids++
 	}
+	t.mark = uint32(t.id)
 	if w.births != nil {
 		w.births.born(w.current, t)
 	}
