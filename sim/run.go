@@ -46,7 +46,7 @@ type Failure struct {
 func (f *Failure) Verdict() string { return verdict{kind: f.Kind, id: f.ID}.String() }
 
 // Explore runs body under one strategy and returns what happened. Sampling strategies run the number of executions of
-// Runs; "dfs" searches until it is complete or reaches Executions. Check and Exhaust are built on it.
+// Runs; "dfs" and "dpor" search until they are complete or reach Executions. An unknown strategy runs nothing. Check and Exhaust are built on it.
 func Explore(id, strategy string, body func(*World), opts ...Option) (Result, error) {
 	o := newOptions(opts)
 	return explore(id, strategy, body, &o)
@@ -59,11 +59,10 @@ func explore(id, name string, body func(*World), o *options) (Result, error) {
 	if bound, ok := searchNamed(name); ok {
 		return searchAll(id, name, bound, body, o), nil
 	}
-	m := measureFor(name, id, body, o)
-	if _, err := strategyNamed(name, m); err != nil {
+	if err := CheckStrategy(name); err != nil { // before anything of body runs
 		return Result{}, err
 	}
-	r := &sampling{id: id, name: name, body: body, opts: o, measured: m}
+	r := &sampling{id: id, name: name, body: body, opts: o, measured: measureFor(name, id, body, o)}
 	return r.run(), nil
 }
 

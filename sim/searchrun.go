@@ -12,7 +12,7 @@ import (
 // searchName is the exhaustive strategy's name. With a number behind it, it leaves out schedules with more preemptions.
 const searchName = "dfs"
 
-// optimalName is the search that begins no execution which leads to nothing new. It agrees with the other on generated programs; its
+// optimalName is the search that begins hardly an execution which leads to nothing new. It agrees with the other on generated programs; its
 // reasoning is the longer one, so that one fills the X cells.
 const optimalName = "dpor"
 

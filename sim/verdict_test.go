@@ -233,8 +233,9 @@ func TestRealFailNowInATaskIsAVerdict(t *testing.T) {
 
 func TestUnknownStrategyIsAnError(t *testing.T) {
 	for _, name := range []string{"", "pctx", "pct0", "guess"} {
-		if _, err := sim.Explore("x", name, programs.Empty); err == nil || !strings.Contains(err.Error(), "unknown strategy") {
-			t.Errorf("strategy %q: %v", name, err)
+		ran := false
+		if _, err := sim.Explore("x", name, func(*sim.World) { ran = true }); err == nil || !strings.Contains(err.Error(), "unknown strategy") || ran {
+			t.Errorf("strategy %q: %v, ran %t", name, err, ran)
 		}
 	}
 }
