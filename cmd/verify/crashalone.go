@@ -27,7 +27,7 @@ const (
 schemas: {key: {id: string}}
 channels:
   starts: {http: {path: /starts}, schema: key, flow: waits}
-  ends: {http: {path: /ends}, schema: key, correlate: message.id}
+  ends: {http: {path: /ends}, schema: key, message: ends, correlate: message.id}
 flows: [waits.bpmn]
 `
 	aloneFlow = `<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" xmlns:zeebe="http://camunda.org/schema/zeebe/1.0" targetNamespace="alone">

@@ -19,7 +19,8 @@ func TestSimL17RefusalsTellWhatIsDurable(t *testing.T) {
 	flows := definitions(t, "charge.bpmn")
 	sim.Check(t, "L17/refusals-tell-what-is-durable", func(w *sim.World) {
 		x := newOutside(w, flows, memory.Options{})
-		e := x.node(w.Scope(), engine.Options{Lanes: 1 + w.Choose("lanes", 2)})
+		e := x.node(w.Scope(), engine.Options{Replica: "a", Shared: true})
+		other := x.node(w.Scope(), engine.Options{Replica: "b", Shared: true}) // no lane of its own waits for a commit of the first one
 		x.transport(w.Scope(), message("charge", "c", ""), func() *engine.Engine { return e })
 		got, err := e.FetchTasks(w.Scope(), engine.Fetch{Worker: "w", Types: []string{"charge"}, Max: 1, Lock: time.Minute})
 		w.NoError(err)
@@ -44,9 +45,10 @@ func TestSimL17RefusalsTellWhatIsDurable(t *testing.T) {
 				}
 			})
 		}
-		for _, name := range []string{"worker", "the same again"} {
+		for i, name := range []string{"worker", "the same again"} {
+			at := []*engine.Engine{e, other}[i]
 			hears(name, func() error {
-				_, err := e.CompleteExternal(w.Scope(), got[0].Ref, feel.NewContext())
+				_, err := at.CompleteExternal(w.Scope(), got[0].Ref, feel.NewContext())
 				if err == nil {
 					done++
 				}
@@ -54,12 +56,13 @@ func TestSimL17RefusalsTellWhatIsDurable(t *testing.T) {
 			})
 		}
 		hears("onlooker", func() error {
-			_, err := e.Describe(w.Scope(), got[0].Ref.Instance)
+			_, err := other.Describe(w.Scope(), got[0].Ref.Instance)
 			return err
 		})
 		w.Join()
 		w.Require(done == 1 && refused >= 1, "L12.once", "%d completions, %d refusals", done, refused)
 		e.Close()
+		other.Close()
 	}, sim.Steps(60_000))
 }
 
@@ -77,7 +80,7 @@ func TestSimL17RetirementFollowsTheLastEnd(t *testing.T) {
 			all = append(all, x.transport(w.Scope(), message("charge", name, ""), func() *engine.Engine { return e }).Instance)
 		}
 		w.NoError(e.Activate(w.Scope(), x.deployment("d2")))
-		w.NoError(w.Scheduler().Sleep(w.Scope(), "a long time", time.Duration(1+w.Choose("minutes", 3))*time.Minute))
+		w.NoError(w.Scheduler().Sleep(w.Scope(), "a long time", time.Duration(1+w.Choose("minutes", 3))*time.Minute+5*time.Second))
 		for i, id := range all {
 			_, draining := e.Active()
 			w.Require(len(draining) == 1, "L17.early", "%d instances are left, and draining is %v", instances-i, draining)
