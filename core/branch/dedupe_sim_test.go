@@ -240,6 +240,22 @@ func TestSimE2ObserversSeeGenerations(t *testing.T) {
 	})
 }
 
+// An observer looks beside a publication that another one has asked for. Whatever it has seen, the next call of Publish brings a newer one.
+func TestSimE2ObserverGetsANewerGeneration(t *testing.T) {
+	sim.Check(t, "E2/observer-gets-a-newer-generation", func(w *sim.World) {
+		s := w.Scheduler()
+		k := branch.NewKeyspace(s, "keys", time.Hour)
+		w.Own(k)
+		k.Observe()
+		owner := s.NewScope("owner")
+		s.Go(owner, "owner", func() { k.Publish(s.Now()) })
+		seen := k.Observe().Number
+		owner.Join()
+		k.Publish(s.Now())
+		w.Require(k.Observe().Number > seen, "E2.newer", "generation %d is the newest one still", seen)
+	})
+}
+
 // attempts are recorded calls of clients that send one record each, some of whose outputs fail.
 func TestLinearE2(t *testing.T) {
 	inventory.Run(t, inventory.LaneLinear, "E2/histories", func(t *testing.T) int {

@@ -27,6 +27,8 @@ import (
 //	    behind, so a redelivered record passes.
 //	I4  a published generation never changes.
 //
+//	Orders        Observe: the generation is read → wanted is raised. Publish: wanted is lowered → the next one is published. So
+//	              who has seen a generation gets a newer one by the next Publish.
 //	Linearization every operation is one step of the owning task; Observe is its load of the publication.
 //	Waits         none.
 //	Hot path      Reserve is one look-up in the task's own map. A generation is a copy, made when an observer
@@ -36,7 +38,8 @@ import (
 // Mutants E2.refresh-on-hit, E2.keep-on-failure, E2.publish-live-map, E2.commit-at-reservation, E2.acknowledge-held,
 // E2.source-first, E2.start-empty, E2.release-after-fence, E2.restore-unsynced, E2.restore-page-bound,
 // E2.restore-last-page, E2.restore-absent-failure-sticks, E2.long-key-cut, E2.digest-no-mark, E2.drop-keeps-rows,
-// E2.admit-error-keeps-rows, E2.split-error-keeps-rows, E2.sweep-timer-not-reset
+// E2.admit-error-keeps-rows, E2.split-error-keeps-rows, E2.sweep-timer-not-reset,
+// E2.wish-before-the-look, E2.wish-lowered-last
 type Keyspace struct {
 	s    sched.Scheduler
 	keep time.Duration
@@ -254,10 +257,11 @@ func (g *Generation) Keys() []string {
 
 // Observe returns the latest generation and asks for a newer one. Any task may call it.
 func (k *Keyspace) Observe() *Generation {
+	g := k.published.Observe()
 	if !k.wanted.Load() {
 		k.wanted.Store(true)
 	}
-	return k.published.Observe()
+	return g
 }
 
 // Publish makes a new generation if an observer has asked for one.

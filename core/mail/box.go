@@ -99,7 +99,7 @@ func Key(slot string, at time.Time, id string) string {
 //	Waits          for a mark, a backoff or Poll; for one message to be brought. All until the scope ends.
 //	Hot path       Look is one channel operation that never blocks.
 //
-// Checks TestSimL16* · Mutants L16.overtake, L16.bring-expired, L16.mark-is-lost
+// Checks TestSimL16* · Mutants L16.overtake, L16.bring-expired, L16.mark-is-lost, L16.some-behind-the-look
 type Box struct {
 	s       sched.Scheduler
 	options Options

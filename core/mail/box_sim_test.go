@@ -27,18 +27,30 @@ type rig struct {
 
 // newRig starts a box that hears of nothing but by its marks: it looks by itself after an hour only.
 func newRig(w *sim.World, marks int) *rig {
+	r := newIdle(w, marks)
+	r.box.Start(w.Scope())
+	return r
+}
+
+// newIdle is newRig with a box that has not started.
+func newIdle(w *sim.World, marks int) *rig {
 	r := &rig{World: w, begun: w.Scheduler().Now(), waiting: map[string]int{}, got: map[string][]string{}}
 	r.st, _ = memory.Open(w.Scheduler(), memory.Options{})
 	var err error
 	r.box, err = mail.New(w.Scheduler(), mail.Options{Marks: marks, Poll: time.Hour}, r.st, r.bring)
 	w.NoError(err)
 	w.Own(r.box)
-	r.box.Start(w.Scope())
 	return r
 }
 
 // keep keeps a message and says so, in this order.
 func (r *rig) keep(slot string, ttl time.Duration) {
+	r.write(slot, ttl)
+	r.box.Kept(slot)
+}
+
+// write keeps a message and says nothing.
+func (r *rig) write(slot string, ttl time.Duration) {
 	r.kept++
 	now := r.Scheduler().Now()
 	row := store.Row{Space: mail.Space, Key: mail.Key(slot, now, fmt.Sprintf("%03d", r.kept)), Value: []byte{1}}
@@ -47,7 +59,6 @@ func (r *rig) keep(slot string, ttl time.Duration) {
 	}
 	_, err := r.st.Write(r.Scope(), []store.Row{row})
 	r.NoError(err)
-	r.box.Kept(slot)
 }
 
 // wait opens waits for some messages and says so, in this order.
@@ -103,6 +114,36 @@ func TestSimL16KeptMessageFindsItsWaiter(t *testing.T) {
 			}
 		})
 	})
+}
+
+// Messages were kept before the box started, or by another replica that says so later. Who begins to wait while the box looks at all slots for
+// the first time is found, and nothing is left to the poll.
+func TestSimL16WhatIsThereFindsItsWaiter(t *testing.T) {
+	sim.Check(t, "L16/what-is-there-finds-its-waiter", func(w *sim.World) {
+		r := newIdle(w, 1)
+		slots := []string{"a", "b", "c"}
+		elsewhere := w.Choose("kept elsewhere", 2) == 1
+		if elsewhere {
+			r.box.Start(w.Scope())
+		}
+		for _, slot := range slots {
+			r.write(slot, 0)
+		}
+		for _, slot := range slots {
+			w.Go("waiter", func() { r.wait(slot, 1) })
+		}
+		if elsewhere {
+			r.box.LookAll()
+		} else {
+			r.box.Start(w.Scope())
+		}
+		w.Go("end", func() {
+			w.NoError(w.Scheduler().Sleep(w.Scope(), "patience", time.Minute))
+			for _, slot := range slots {
+				r.inOrder(slot, 1)
+			}
+		})
+	}, sim.Runs(300))
 }
 
 // Messages of a slot arrive in the order in which they came, whatever is busy; one whose time is over does not.

@@ -106,7 +106,7 @@ func (o Options) Validate() error {
 // G6.commit-before-write, G6.adopt-after-write, G6.adopt-nothing, G6.unknown-is-failure, G6.keep-refused-data,
 // G6.undo-first-file, G6.sync-first-file, G6.sync-error-undone, G6.open-not-cut, G6.lengths-not-advanced-on-empty-rows,
 // G6.pieces-newest-first, G6.stage-load-store, G6.group-drops-last, G6.group-rows-bound, G6.gone-is-not-looked-for,
-// G6.cut-is-not-looked-for, G6.remote-halves-overlap, G6.file-scope-end-leaves-queue, G6.file-encode-error-keeps
+// G6.cut-is-not-looked-for, G6.looked-for-before-the-sync, G6.remote-halves-overlap, G6.file-scope-end-leaves-queue, G6.file-encode-error-keeps
 type Point struct {
 	s      sched.Scheduler
 	store  Store

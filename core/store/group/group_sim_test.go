@@ -12,6 +12,7 @@ import (
 	"github.com/millrace-dev/millrace/core/store"
 	"github.com/millrace-dev/millrace/core/store/group"
 	"github.com/millrace-dev/millrace/core/store/memory"
+	"github.com/millrace-dev/millrace/core/store/step"
 	"github.com/millrace-dev/millrace/core/store/storetest"
 	"github.com/millrace-dev/millrace/sim"
 )
@@ -66,6 +67,49 @@ func (r *rig) onlyTheGuiltyFails() {
 
 func TestSimS3OnlyTheGuiltyFails(t *testing.T) {
 	sim.Check(t, "S3/only-the-guilty-fails", func(w *sim.World) { newGuiltyRig(w).onlyTheGuiltyFails() }, sim.Runs(300))
+}
+
+// A commit after Stop is refused for good, whether or not its queue has room: nobody has to find out what became of it.
+func TestSimS3StopRefusesForGood(t *testing.T) {
+	sim.Check(t, "S3/stop-refuses-for-good", func(w *sim.World) {
+		r := newRig(w, 0, memory.Options{})
+		r.group.Stop()
+		for n := range 2 {
+			_, err := r.group.Commit(w.Scope(), spawning(n))
+			w.Require(errors.Is(err, store.ErrClosed) && store.Definite(err), "S3.stop", "a commit after the stop is told %v", err)
+		}
+	})
+}
+
+// counted is a store that remembers its largest group.
+type counted struct {
+	*step.Store
+	largest int
+}
+
+func (c *counted) CommitAll(scope *sched.Scope, all []*store.Step) (store.Ticket, error) {
+	c.largest = max(c.largest, len(all))
+	return c.Store.CommitAll(scope, all)
+}
+
+// More lanes commit than may share a transaction, and the rest wait for room meanwhile: no transaction has more members than Most.
+func TestSimS3GroupsHoldTheirBound(t *testing.T) {
+	sim.Check(t, "S3/groups-hold-their-bound", func(w *sim.World) {
+		const most, lanes = 2, 7
+		st, _ := memory.Open(w.Scheduler(), memory.Options{Latency: 10 * time.Millisecond, Only: []string{"commit", "sync"}})
+		c := &counted{Store: st}
+		g, err := group.New(w.Scheduler(), w.Scope(), group.Options{Most: most}, c)
+		w.NoError(err)
+		w.Own(g)
+		for n := range lanes {
+			w.Go("lane", func() {
+				_, err := g.Commit(w.Scope(), spawning(n))
+				w.NoError(err)
+			})
+		}
+		w.Join()
+		w.Require(c.largest <= most, "S3.I4", "a transaction had %d members, at most %d may be", c.largest, most)
+	})
 }
 
 // Attempts at one spawn from two lanes may meet in one group: one spawns, the other finds a duplicate.

@@ -109,6 +109,27 @@ func reservationsEnd(f *fixture) {
 	f.is(err, store.ErrInvalid)
 }
 
+// Rows of a space are reserved up to a key, that one included.
+func rowsReserved(f *fixture) {
+	var rows []store.Row
+	for _, key := range []string{"a", "b", "c"} {
+		rows = append(rows, store.Row{Space: "s", Key: key, Value: []byte(key)})
+	}
+	_, err := f.st.Write(f.scope, append(rows, store.Row{Space: "r", Key: "a"}, store.Row{Space: "t", Key: "a"}))
+	f.ok(err)
+	reserve := func(until string, limit int) []store.Row {
+		f.Helper()
+		got, _, err := f.st.Reserve(f.scope, "s", until, time.Nanosecond, limit) // which is over at once
+		f.ok(err)
+		return got
+	}
+	f.same(reserve("b", 10), rows[:2])
+	f.same(reserve("bb", 10), rows[:2])
+	f.same(reserve("z", 10), rows)
+	f.same(reserve("z", 1), rows[:1])
+	f.same(len(reserve("A", 10)), 0)
+}
+
 // replicas reserve for as long as a sequence takes.
 var replicas = []string{"", "one", "two"}
 

@@ -245,6 +245,8 @@ func vacateForgotten(f *fixture) {
 	f.ok(err)
 	f.same(epoch, before+1)
 	f.same(f.head("i"), store.Head{Claim: store.Claim{Instance: "i", Epoch: epoch}, Status: store.Void})
+	_, _, err = f.st.PinOf(f.scope, "i")
+	f.is(err, store.ErrNotFound)
 	again := f.spawning("i")
 	again.Outbox = []store.Emission{{Target: "r"}}
 	f.commit(again)

@@ -44,6 +44,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"timers are reserved", timersReserved},
 		{"emissions are reserved", emissionsReserved},
 		{"reservations end", reservationsEnd},
+		{"rows are reserved", rowsReserved},
 		{"records outlive the row and are forgotten", recordsOutlive},
 		{"collect takes terminal rows only", collectTerminal},
 		{"vacate makes room for a forgotten delivery only", vacateForgotten},
