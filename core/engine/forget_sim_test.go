@@ -6,9 +6,12 @@ import (
 
 	"github.com/millrace-dev/millrace/core/engine"
 	"github.com/millrace-dev/millrace/core/flow"
+	"github.com/millrace-dev/millrace/core/mail"
+	"github.com/millrace-dev/millrace/core/outbox"
 	"github.com/millrace-dev/millrace/core/sched"
 	"github.com/millrace-dev/millrace/core/store"
 	"github.com/millrace-dev/millrace/core/store/memory"
+	"github.com/millrace-dev/millrace/core/timer"
 	"github.com/millrace-dev/millrace/sim"
 )
 
@@ -57,4 +60,36 @@ func TestSimL11ReceiptsOutliveTheirRows(t *testing.T) {
 			w.Require(x.Expires.IsZero() || x.Expires.After(w.Scheduler().Now().Add(-time.Minute)), "L11.forgotten", "receipt %v is still there", x)
 		}
 	}, sim.Steps(80_000))
+}
+
+// An emission is written soon after the outbox was found empty, and its receiver is down for longer than receipts are kept: what may be
+// forgotten ends before the receipt of that emission, also by a clock that is a minute behind.
+func TestSimL17ForgettableIsBehindEveryRow(t *testing.T) {
+	flows := definitions(t, "every.bpmn")
+	const day = engine.RememberSent
+	sim.Check(t, "L17/forgettable-is-behind-every-row", func(w *sim.World) {
+		x, s := newOutside(w, flows, memory.Options{}), w.Scheduler()
+		slow := outbox.Options{Backoff: time.Hour, MaxBackoff: time.Hour, Poll: time.Hour}
+		e, err := engine.New(s, w.Scope(), engine.Options{
+			Outbox: slow, Timers: timer.Options{Poll: time.Hour}, Mail: mail.Options{Poll: time.Hour}, Retire: time.Hour,
+		}, engine.Parts{
+			Store: x.st, Package: x.deployment("d1"), Send: func(*sched.Scope, store.Emission) error { return errCut },
+		})
+		w.NoError(err)
+		until, err := e.Forgettable(w.Scope())
+		w.Require(err == nil && until.Equal(s.Now()), "L17.forgettable", "nothing is in the outbox, and %v may be forgotten: %v", until, err)
+		w.NoError(s.Sleep(w.Scope(), "soon", time.Duration(w.Choose("seconds", 100))*time.Second))
+		written := s.Now()
+		w.NoError(x.engine.Plant(&store.Step{
+			Cause: "given", Spawn: true, Status: store.Completed, Claim: store.Claim{Instance: "i", Owner: store.Owner{Replica: "given"}},
+			Inbox: &store.Receipt{Delivery: store.Delivery{Channel: "given", ID: "i"}}, Outbox: []store.Emission{{Target: "away"}},
+		}))
+		for s.Now().Before(written.Add(day + 3*time.Hour)) {
+			until, err := e.Forgettable(w.Scope())
+			w.NoError(err)
+			w.Require(!until.Add(time.Minute).After(written.Add(day)), "L17.forgettable", "written at %v, and %v may be forgotten", written, until)
+			w.NoError(s.Sleep(w.Scope(), "housekeeping", 2*time.Hour))
+		}
+		e.Close()
+	}, sim.Runs(20), sim.Steps(20_000))
 }
