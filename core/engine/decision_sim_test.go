@@ -3,6 +3,7 @@ package engine_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -36,6 +37,43 @@ func (x *outside) decided(peek func(func(step.View) error) error) decided {
 		}
 	}
 	return out
+}
+
+// retired plants what a store knows of more deployments than are kept. They retired one after the other, in another order than their names'.
+func (x *outside) retired(more int) (names []string) {
+	var rows []store.Row
+	for i := range engine.MaxKept + more {
+		id := fmt.Sprintf("old%03d", (i*7)%(engine.MaxKept+more))
+		names = append(names, id)
+		text := fmt.Appendf(nil, `{"pieces":1,"retired":%q}`, x.begun.Add(time.Duration(i)*time.Second).UTC().Format(time.RFC3339))
+		rows = append(rows, store.Row{Space: "deployment", Key: "info/" + id, Value: text}, store.Row{Space: "deployment", Key: "source/" + id + "/000000", Value: []byte(id)})
+	}
+	_, err := x.st.Write(x.Scope(), rows)
+	x.NoError(err)
+	return names
+}
+
+// An activation makes the store forget deployments that retired, beyond those that are kept: the ones that retired first, whole.
+func TestSimL17NewestRetiredAreKept(t *testing.T) {
+	flows := definitions(t, "nap.bpmn")
+	const more = 3
+	sim.Check(t, "L17/newest-retired-are-kept", func(w *sim.World) {
+		x := newOutside(w, flows, memory.Options{})
+		e := x.node(w.Scope(), engine.Options{Retire: time.Hour})
+		names := x.retired(more)
+		w.NoError(e.Activate(w.Scope(), x.deployment("d2")))
+		kept := map[string]int{}
+		for _, row := range x.dump(x.engine.Peek).Rows {
+			if _, id, is := strings.Cut(row.Key, "/"); is && row.Space == "deployment" {
+				id, _, _ = strings.Cut(id, "/")
+				kept[id]++
+			}
+		}
+		for i, id := range names {
+			w.Require(kept[id] == 2 == (i >= more) && kept[id] != 1, "L17.kept", "%d rows of %s are kept, which retired as number %d of %d", kept[id], id, i+1, len(names))
+		}
+		e.Close()
+	}, sim.Runs(2), sim.Strategies("random"))
 }
 
 // Two operators activate two deployments at two replicas, the answers of what they write get lost, or come when others have built on it, and the
