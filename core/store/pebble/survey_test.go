@@ -1,12 +1,16 @@
 package pebble_test
 
 import (
+	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 	"github.com/millrace-dev/millrace/core/store/pebble"
 	"github.com/millrace-dev/millrace/core/store/pebble/crashfs"
 	"github.com/millrace-dev/millrace/core/store/step"
+	"github.com/millrace-dev/millrace/sim/inventory"
 )
 
 // wave is how many rows one transaction of TestSurveys writes: more than a survey reads before a store is open.
@@ -77,4 +81,65 @@ func TestCloseDuringSurvey(t *testing.T) {
 		_, e = open(t, o)
 		ok(t, e.Close())
 	}
+}
+
+// heavy is how many rows of two kilobytes are more than the smallest cache holds.
+const heavy = 2000
+
+// A survey that cannot read all keys is not put to use: what it did not come to is there all the same.
+func TestModelS1FailedSurveyIsNotUsed(t *testing.T) {
+	inventory.Run(t, inventory.LaneModel, "S1/failed-survey-is-not-used", func(t *testing.T) int {
+		disk := crashfs.New()
+		_, e := open(t, pebble.Options{Dir: "/data", FS: disk})
+		_, err := e.Update(nil, "heavy", false, func(tx step.Tx) error {
+			for i := range heavy {
+				tx.Set(waveKey(0, i), make([]byte, 2048))
+			}
+			return nil
+		})
+		ok(t, err)
+		ok(t, e.Close())
+		failed := 0
+		for _, fails := range []int64{1, 2, 4, 8} {
+			failed += failSurvey(t, disk, fails)
+		}
+		if failed == 0 {
+			t.Error("no survey met a read that failed")
+		}
+		return failed
+	})
+}
+
+// failSurvey opens the store, lets a read of another survey fail, and looks for every row. It returns 1 when the survey failed.
+func failSurvey(t *testing.T, disk *crashfs.FS, fails int64) (failed int) {
+	t.Helper()
+	var reads atomic.Int64
+	var failing errorfs.Toggle
+	failing.Injector = errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if op.Kind == errorfs.OpFileReadAt && reads.Add(1) == fails {
+			return errInjected
+		}
+		return nil
+	})
+	_, e := open(t, pebble.Options{Dir: "/data", FS: errorfs.Wrap(disk, &failing), CacheBytes: 1 << 20})
+	e.Surveyed() // the one that the opening began has ended
+	before, _ := e.BackgroundErrors()
+	ok(t, e.Survey(failing.On))
+	failing.Off()
+	after, _ := e.BackgroundErrors()
+	var lost []byte
+	_, err := e.Glance(nil, "glance", func(r step.Reader) error {
+		for i := range heavy {
+			if _, there, err := r.Get(waveKey(0, i)); err != nil || !there {
+				lost = waveKey(0, i)
+				return err
+			}
+		}
+		return nil
+	})
+	ok(t, errors.Join(err, e.Close()))
+	if lost != nil {
+		inventory.Violated(t, t, "S1.P7", "row %s is not found after read %d of a survey failed", lost, fails)
+	}
+	return int(min(1, after-before))
 }
