@@ -38,7 +38,7 @@ var ErrLocked = errors.New("store: directory is locked by another process")
 //	               could say what became of it. Close: for operations under way and for the syncer.
 //	Hot path       An Update is one turn in the section, one allocation of a batch and one wait that a group of commits shares.
 //
-// Checks TestModelS1*, TestLinearS1* (P3: TestLinearS1TicketCoversWhatWasRead), TestHalt*, TestLinearS1NobodyEnters* (P4),
+// Checks TestModelS1*, TestLinearS1* (P3: TestLinearS1TicketCoversWhatWasRead), TestHalt* (P4),
 // TestModelS1RememberedRows (P5, P7), TestModelS1FailedSurvey* (P7), TestLinearS1ViewIsOfWholeCommits (P6) · Mutants S1.*
 //
 // Why one section and not a lock per key: the log is one sequence, so commits pass through one place anyway; a step

@@ -24,10 +24,7 @@ import (
 )
 
 // watchPrograms are programs of a child, as those of halts are: they park goroutines for good.
-var watchPrograms = map[string]func() int{
-	"every operation": watchEvery, "commit under way": haltUnderCommit, "open again": openAgain,
-	"wait for the section": waitAtHalt,
-}
+var watchPrograms = map[string]func() int{"every operation": watchEvery, "commit under way": haltUnderCommit, "open again": openAgain}
 
 // watchedOps are what a store does to the files that durability rests on.
 var watchedOps = []struct {
