@@ -254,12 +254,13 @@ func firstOf(draws []drawing) int64 {
 
 // second is the second step of a race as it may be without the first: it may fail where it succeeded, and the other way round.
 func (s *dpor) second(w *World, r race) planned {
-	x, foot, prev, mine := r.end, s.guess, int32(-1), false
-	if x == nil {
+	x, foot, mine := r.end, s.guess, false
+	var prev int32
+	if x != nil {
+		prev = x.prev
+	} else {
 		m := s.path[r.second]
 		x, foot, prev, mine = &m.waited, m.foot, m.prev, m.mine
-	} else {
-		prev = x.prev
 	}
 	out := planned{at: -1, key: x.key, last: true, free: true, first: noValue, reach: x.reach(), prev: s.place(x.key, prev), mine: mine}
 	if r.end == nil && s.sameWithout(x, r) {

@@ -38,7 +38,7 @@ func TestOptimalSearchCompletesWhatSleepSetsDo(t *testing.T) {
 func programOf(t *testing.T, text string) genProgram {
 	t.Helper()
 	named := map[string]genOp{}
-	for _, family := range genFamilies { //order: names are the same in every family
+	for _, family := range genFamilies { //order:names are the same in every family
 		for _, op := range family {
 			named[op.name] = op
 		}
