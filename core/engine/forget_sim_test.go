@@ -93,3 +93,44 @@ func TestSimL17ForgettableIsBehindEveryRow(t *testing.T) {
 		e.Close()
 	}, sim.Runs(20), sim.Steps(20_000))
 }
+
+// An instance ended and its emission waits for a receiver that is down; its delivery was forgotten, its row made room for another, and
+// whoever was to spawn that died. Nobody can tell any more of which deployment the emission is: deployments are listed all the same, and
+// none that drains retires before it has left.
+func TestSimL17EmissionOfAVoidRowHoldsDeployments(t *testing.T) {
+	flows := definitions(t, "nap.bpmn")
+	given := store.Delivery{Channel: "given", ID: "i"}
+	sim.Check(t, "L17/emission-of-a-void-row-holds-deployments", func(w *sim.World) {
+		x, s := newOutside(w, flows, memory.Options{}), w.Scheduler()
+		up := false
+		e, err := engine.New(s, w.Scope(), engine.Options{Lanes: 1 + w.Choose("lanes", 2), Retire: time.Second}, engine.Parts{
+			Store: x.st, Package: x.deployment("d1"),
+			Send: func(*sched.Scope, store.Emission) error {
+				if !up {
+					return errCut
+				}
+				return nil
+			},
+		})
+		w.NoError(err)
+		w.NoError(x.engine.Plant(&store.Step{
+			Cause: "given", Spawn: true, Status: store.Completed, Claim: store.Claim{Instance: "i", Owner: store.Owner{Replica: "given"}},
+			Deployment: "d1", Inbox: &store.Receipt{Delivery: given, Expires: s.Now().Add(time.Second)}, Outbox: []store.Emission{{Target: "away"}},
+		}))
+		_, _, err = x.st.Expire(w.Scope(), store.InboxSpace, s.Now().Add(time.Hour), 1)
+		w.NoError(err)
+		_, _, err = x.st.Vacate(w.Scope(), "i", given)
+		w.NoError(err)
+		w.NoError(e.Activate(w.Scope(), x.deployment("d2")))
+		w.NoError(s.Sleep(w.Scope(), "looks", time.Duration(3+w.Choose("seconds", 60))*time.Second))
+		all, err := e.Deployments(w.Scope())
+		w.Require(err == nil && len(all) == 2, "L17.listed", "deployments %v: %v", all, err)
+		_, draining := e.Active()
+		w.Require(len(draining) == 1, "L17.early", "an emission is left, and draining is %v", draining)
+		up = true
+		w.NoError(s.Sleep(w.Scope(), "sends and looks", 10*time.Minute))
+		_, draining = e.Active()
+		w.Require(len(draining) == 0, "L17.late", "nothing is left, and draining is %v", draining)
+		e.Close()
+	}, sim.Steps(60_000))
+}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -152,7 +153,8 @@ func (e *Engine) pinned(scope *sched.Scope, yield func(deployment string) bool) 
 	}
 }
 
-// unsent tells the deployment of the instance of each emission in the outbox, until yield returns false. The ticket covers what it told.
+// unsent tells the deployment of the instance of each emission in the outbox, until yield returns false: an empty one when the instance's
+// row has made room for another of its id, and nobody can tell any more. The ticket covers what it told.
 func (e *Engine) unsent(scope *sched.Scope, yield func(deployment string) bool) (seen store.Ticket, err error) {
 	after, last := store.Emission{}, store.Pin{}
 	for {
@@ -163,7 +165,11 @@ func (e *Engine) unsent(scope *sched.Scope, yield func(deployment string) bool) 
 		seen = max(seen, ticket)
 		for _, x := range page {
 			if last.Instance != x.Instance {
-				if last, ticket, err = e.store.PinOf(scope, x.Instance); err != nil {
+				last, ticket, err = e.store.PinOf(scope, x.Instance)
+				if errors.Is(err, store.ErrNotFound) {
+					last, err = store.Pin{Instance: x.Instance}, nil
+				}
+				if err != nil {
 					return seen, err
 				}
 				seen = max(seen, ticket)
@@ -180,11 +186,11 @@ func (e *Engine) unsent(scope *sched.Scope, yield func(deployment string) bool) 
 }
 
 // quiet returns those of some deployments of which nothing is left: no instance that runs, no emission that has not left. It is one look
-// at everything, that ends when something was found of each.
+// at everything, that ends when something was found of each. An emission of nobody knows which may be of any.
 func (e *Engine) quiet(scope *sched.Scope, ids ...string) ([]string, error) {
 	quiet := slices.Clone(ids)
 	look := func(deployment string) bool {
-		quiet = slices.DeleteFunc(quiet, func(id string) bool { return id == deployment })
+		quiet = slices.DeleteFunc(quiet, func(id string) bool { return id == deployment || deployment == "" })
 		return len(quiet) > 0
 	}
 	// No ticket is waited for: the decision that rests on the look is committed after what it saw, and told when it is durable.
