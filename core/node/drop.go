@@ -58,13 +58,17 @@ func (x *channel) takeFolder(scope *sched.Scope, folder string) error {
 	taken := 0
 	for _, e := range entries {
 		name := e.Name()
-		if !e.Type().IsRegular() || !strings.HasSuffix(name, ".json") || strings.HasPrefix(name, ".") {
+		if !strings.HasSuffix(name, ".json") || strings.HasPrefix(name, ".") {
 			continue
 		}
 		if taken++; taken > maxDropped || scope.Err() != nil {
 			break
 		}
-		if err := x.takeFile(scope, folder, name); err != nil {
+		take := x.takeFile
+		if !e.Type().IsRegular() {
+			take = x.refuseOther
+		}
+		if err := take(scope, folder, name); err != nil {
 			errs = append(errs, fmt.Errorf("take file %s: %w", name, err))
 		}
 	}
@@ -110,6 +114,11 @@ func (x *channel) takeFile(scope *sched.Scope, folder, name string) error {
 func dropID(name string, sum []byte) string {
 	const longest = 200
 	return scan.Cut(name, longest) + "-" + hex.EncodeToString(sum[:12])
+}
+
+// refuseOther refuses a link, a folder or a pipe without opening it: what is behind may never end, or be written still.
+func (x *channel) refuseOther(_ *sched.Scope, folder, name string) error {
+	return x.refuseFile(folder, name, "it is no regular file")
 }
 
 // refuseFile puts the reason beside the file.

@@ -144,6 +144,13 @@ func TestFileDrop(t *testing.T) {
 	if err != nil || !strings.Contains(string(why), "/order/amount") {
 		t.Errorf("reason %q, %v", why, err)
 	}
+	if err := os.Symlink(filepath.Join(dir, "in/done/a.json"), filepath.Join(dir, "in/d.json")); err != nil {
+		t.Fatal(err)
+	}
+	r.eventually("the link", func() bool { return lies("in/refused/d.json") && !lies("in/d.json") })
+	if why, err := os.ReadFile(filepath.Join(dir, "in/refused/d.json.reason")); err != nil || string(why) != "it is no regular file\n" {
+		t.Errorf("reason %q, %v", why, err)
+	}
 	drop("a.json", `{"order":{"id":"o-1","amount":1}}`)
 	r.eventually("the duplicate", func() bool { return lies("in/done/a.json") && !lies("in/a.json") })
 	if n := r.count("started"); n != 1 {
