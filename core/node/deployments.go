@@ -78,7 +78,7 @@ type faulty struct {
 }
 
 // apiApply activates the package of the body, a zip archive; with plan=true it only says what that would do.
-func (n *Node) apiApply(w http.ResponseWriter, r *http.Request) {
+func (n *Node) apiApply(w http.ResponseWriter, r *http.Request, only bool) {
 	data, read := bodyOf(w, r, graph.MaxArchiveBytes)
 	if !read {
 		return
@@ -88,12 +88,12 @@ func (n *Node) apiApply(w http.ResponseWriter, r *http.Request) {
 		reply(w, http.StatusUnprocessableEntity, faulty{"the package is refused", faults})
 		return
 	}
-	n.activate(w, r, p)
+	n.activate(w, r, p, only)
 }
 
 // apiRollback activates a deployment that the store keeps: the one whose hash begins with the query's to, or else the one that was active
 // before.
-func (n *Node) apiRollback(w http.ResponseWriter, r *http.Request) {
+func (n *Node) apiRollback(w http.ResponseWriter, r *http.Request, only bool) {
 	scope, done := n.requestScope(r.Context(), "rollback")
 	defer done()
 	id, err := n.rollbackTo(scope, r.URL.Query().Get("to"))
@@ -111,7 +111,7 @@ func (n *Node) apiRollback(w http.ResponseWriter, r *http.Request) {
 		reply(w, http.StatusUnprocessableEntity, problem{fmt.Sprintf("deployment %s is no package of this version any more: %v", id, err)})
 		return
 	}
-	n.activate(w, r, p)
+	n.activate(w, r, p, only)
 }
 
 var errWhich = errors.New("no single deployment is meant")
@@ -137,7 +137,19 @@ func (n *Node) rollbackTo(scope *sched.Scope, prefix string) (string, error) {
 	return all[0].ID, nil
 }
 
-func (n *Node) activate(w http.ResponseWriter, r *http.Request, p *graph.Package) {
+// planned reads whether only the plan is wanted, before anything else is looked at.
+func planned(h func(w http.ResponseWriter, r *http.Request, only bool)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		switch text := r.URL.Query().Get("plan"); text {
+		case "", "false", "true":
+			h(w, r, text == "true")
+		default:
+			reply(w, http.StatusBadRequest, problem{fmt.Sprintf("plan %q: want true or false", text)})
+		}
+	}
+}
+
+func (n *Node) activate(w http.ResponseWriter, r *http.Request, p *graph.Package, only bool) {
 	scope, done := n.requestScope(r.Context(), "activate deployment")
 	defer done()
 	plan, err := n.plan(scope, p)
@@ -145,7 +157,7 @@ func (n *Node) activate(w http.ResponseWriter, r *http.Request, p *graph.Package
 	case err != nil:
 		reply(w, deploymentStatus(err), problem{err.Error()})
 		return
-	case r.URL.Query().Get("plan") == "true":
+	case only:
 		reply(w, http.StatusOK, plan)
 		return
 	case plan.Refused:

@@ -24,21 +24,21 @@ func (n *Node) flowRoutes(mux *http.ServeMux, open []*channel) {
 			n.route(mux, x.HTTPPath, x.serve)
 		}
 	}
-	mux.HandleFunc("GET /api/instances/count", n.apiCount)
+	mux.HandleFunc("GET /api/instances/count", queried(n.apiCount))
 	if n.flows.engine == nil {
 		mux.HandleFunc("/api/deployments", noFlows)
 		mux.HandleFunc("/api/deployments/rollback", noFlows)
 		return
 	}
-	mux.HandleFunc("GET /api/instances", n.apiInstances)
-	mux.HandleFunc("GET /api/instances/{id}", n.apiInstance)
-	mux.HandleFunc("POST /api/instances/{id}/tasks/{wait}", n.apiComplete)
-	mux.HandleFunc("GET /api/instances/{id}/history", n.apiHistory)
-	mux.HandleFunc("POST /api/instances/{id}/incidents/{token}", n.apiResolve)
-	mux.HandleFunc("POST /api/instances/{id}/cancel", n.apiCancel)
-	mux.HandleFunc("GET /api/deployments", n.apiDeployments)
-	mux.HandleFunc("POST /api/deployments", n.apiApply)
-	mux.HandleFunc("POST /api/deployments/rollback", n.apiRollback)
+	mux.HandleFunc("GET /api/instances", queried(n.apiInstances, "status", "incidents", "after", "limit"))
+	mux.HandleFunc("GET /api/instances/{id}", queried(n.apiInstance))
+	mux.HandleFunc("POST /api/instances/{id}/tasks/{wait}", queried(n.apiComplete))
+	mux.HandleFunc("GET /api/instances/{id}/history", queried(n.apiHistory, "after"))
+	mux.HandleFunc("POST /api/instances/{id}/incidents/{token}", queried(n.apiResolve))
+	mux.HandleFunc("POST /api/instances/{id}/cancel", queried(n.apiCancel, "token"))
+	mux.HandleFunc("GET /api/deployments", queried(n.apiDeployments))
+	mux.HandleFunc("POST /api/deployments", queried(planned(n.apiApply), "plan"))
+	mux.HandleFunc("POST /api/deployments/rollback", queried(planned(n.apiRollback), "plan", "to"))
 	n.taskRoutes(mux)
 }
 

@@ -1,14 +1,19 @@
 package node
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -42,15 +47,34 @@ func checkListen(address string) error {
 	return nil
 }
 
+// queried answers 400 to a query that cannot be read or has other keys than these: a filter that is misspelled must not list everything, nor
+// a wish to see a plan apply it.
+func queried(h http.HandlerFunc, keys ...string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		q, err := url.ParseQuery(r.URL.RawQuery)
+		if err != nil {
+			reply(w, http.StatusBadRequest, problem{fmt.Sprintf("read query: %v", err)})
+			return
+		}
+		for _, key := range slices.Sorted(maps.Keys(q)) {
+			if !slices.Contains(keys, key) {
+				reply(w, http.StatusBadRequest, problem{fmt.Sprintf("query: unknown key %q; known: %s", key, cmp.Or(strings.Join(keys, ", "), "none"))})
+				return
+			}
+		}
+		h(w, r)
+	}
+}
+
 // mux is the port's surface while certain channels are open.
 func (n *Node) mux(open []*channel) *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /livez", n.livez)
 	mux.HandleFunc("GET /readyz", n.readyz)
 	mux.Handle("GET /metrics", n.metrics.handler())
-	mux.HandleFunc("GET /api/package", n.apiPackage)
-	mux.HandleFunc("GET /api/sources", n.apiSources)
-	mux.HandleFunc("POST /api/sources/{source}/reread", n.apiReread)
+	mux.HandleFunc("GET /api/package", queried(n.apiPackage))
+	mux.HandleFunc("GET /api/sources", queried(n.apiSources))
+	mux.HandleFunc("POST /api/sources/{source}/reread", queried(n.apiReread))
 	n.flowRoutes(mux, open)
 	for _, x := range n.intakes {
 		n.route(mux, x.path, x.handler.ServeHTTP)

@@ -25,11 +25,11 @@ const (
 
 // taskRoutes registers what external workers use.
 func (n *Node) taskRoutes(mux *http.ServeMux) {
-	mux.HandleFunc("POST /api/tasks/fetch", n.apiFetch)
+	mux.HandleFunc("POST /api/tasks/fetch", queried(n.apiFetch))
 	for verb, do := range map[string]taskCall{ //order:each has a path of its own
 		"complete": n.completeTask, "fail": n.failTask, "error": n.throwError, "extend": n.extendTask,
 	} {
-		mux.HandleFunc("POST /api/tasks/{id}/{wait}/"+verb, func(w http.ResponseWriter, r *http.Request) { n.apiTask(w, r, do) })
+		mux.HandleFunc("POST /api/tasks/{id}/{wait}/"+verb, queried(func(w http.ResponseWriter, r *http.Request) { n.apiTask(w, r, do) }))
 	}
 }
 

@@ -162,6 +162,25 @@ func TestFileDrop(t *testing.T) {
 	r.eventually("what came while the node was down", func() bool { return lies("in/done/c.json") && r.count("started") == 2 })
 }
 
+// A key or a value of a query that the node does not know is refused: a misspelled filter would list everything, and a misspelled plan apply it.
+func TestQueriesAreReadStrictly(t *testing.T) {
+	r := run(t, payPackage(t, "  payments: {http: {path: /payments}, json_schema: payment.json, flow: pay}\n"), t.TempDir())
+	for path, reason := range map[string]string{
+		"/api/instances?state=running":      `unknown key \"state\"; known: status, incidents, after, limit`,
+		"/api/instances?status=running;x=1": "read query",
+		"/api/instances?status=runing":      `status \"runing\"`,
+		"/api/instances/i?journal=true":     "known: none",
+		"/api/deployments?all=true":         "known: none",
+		"/api/package?x":                    "known: none",
+	} {
+		r.get(path).want(t, http.StatusBadRequest, reason)
+	}
+	for _, path := range []string{"/api/deployments?plan=yes", "/api/deployments?plans=true", "/api/deployments/rollback?plan=1"} {
+		r.json(path, "", "PK").want(t, http.StatusBadRequest)
+	}
+	r.get("/api/instances?status=running").want(t, http.StatusOK)
+}
+
 // Lists come in pages that together name every instance once.
 func TestInstancesComeInPages(t *testing.T) {
 	r := run(t, payPackage(t, "  payments: {http: {path: /payments}, json_schema: payment.json, flow: pay}\n"), t.TempDir())
