@@ -42,7 +42,7 @@ func (d *deeds) note(m *turn, before []*turn, place uint64) {
 	}
 	sum := uint64(0)
 	for _, p := range before {
-		if p.idle || m.total || p.foot.conflicts(m.all) || m.key == keyClosing && p.mine {
+		if p.idle || x.follows(m.key, p.foot, p.mine) {
 			sum += p.id
 		}
 	}
@@ -61,6 +61,11 @@ func (d *deeds) note(m *turn, before []*turn, place uint64) {
 
 func (x *deed) same(y *deed) bool {
 	return x.value == y.value && x.of == y.of && x.total == y.total && slices.Equal(x.foot, y.foot)
+}
+
+// follows reports whether a deed of a task depends on an earlier step. The end of the root scope does on every step of its own tasks.
+func (x *deed) follows(key uint64, foot footprint, mine bool) bool {
+	return x.total || foot.conflicts(x.foot) || key == keyClosing && mine
 }
 
 // place is where the next step of a task stands in deeds. The task that ends the root scope comes after every task of the check, whichever of
@@ -129,14 +134,13 @@ func (s *dpor) foretell(at int) {
 	last := &s.plan[n]
 	for k := s.deeds.first[last.prev]; k > 0; k = s.deeds.list[k-1].next {
 		x, sum := &s.deeds.list[k-1], uint64(0)
-		foot := x.foot
 		for _, p := range s.path[:at] {
-			if p.idle || x.total || p.foot.conflicts(foot) || last.key == keyClosing && p.mine {
+			if p.idle || x.follows(last.key, p.foot, p.mine) {
 				sum += p.id
 			}
 		}
 		for i := range s.plan[:n] {
-			if p := &s.plan[i]; x.total || p.foot.conflicts(foot) || last.key == keyClosing && p.mine {
+			if p := &s.plan[i]; x.follows(last.key, p.foot, p.mine) {
 				sum += p.id
 			}
 		}

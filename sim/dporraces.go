@@ -42,11 +42,10 @@ func (s *dpor) races(w *World) {
 	}
 	for i := from; i < len(s.path); i++ {
 		if m := s.path[i]; m.idle || m.chosen >= 0 {
-			s.order(i)
+			s.order(i) // also of an execution that was cut short: others go on from its turns
 			if s.deeds.first != nil {
 				s.identify(i)
 			}
-			// also of an execution that was cut short: others go on from its turns
 		}
 	}
 	if w.pruned {

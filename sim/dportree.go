@@ -33,10 +33,10 @@ func (s *dpor) insert(w *World, m *turn) {
 			s.graft(list)
 			return
 		}
-		if len(b.kids) == 0 && !b.unsure {
-			return
-		}
 		if len(b.kids) == 0 { // everything behind it is explored, when it is taken
+			if !b.unsure {
+				return
+			}
 			list = &b.under
 			continue
 		}

@@ -1,12 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -157,7 +155,7 @@ func (a *alone) client(ctx context.Context, number int, path string) error {
 	for n := range aloneKeys {
 		key := fmt.Sprintf("k%d-%d", number, n)
 		for {
-			status, text, err := a.post(ctx, path, key)
+			status, text, err := orders.Post(ctx, http.DefaultClient, "http://"+a.Address+path, "application/json", key, fmt.Appendf(nil, `{"id":%q}`, key))
 			if err == nil && status == http.StatusOK {
 				break
 			}
@@ -169,21 +167,6 @@ func (a *alone) client(ctx context.Context, number int, path string) error {
 		}
 	}
 	return nil
-}
-
-func (a *alone) post(ctx context.Context, path, key string) (int, []byte, error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+a.Address+path, bytes.NewReader(fmt.Appendf(nil, `{"id":%q}`, key)))
-	if err != nil {
-		return 0, nil, err
-	}
-	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set("Idempotency-Key", key)
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		return 0, nil, err
-	}
-	text, err := io.ReadAll(answer.Body)
-	return answer.StatusCode, text, errors.Join(err, answer.Body.Close())
 }
 
 // requires waits until a deployment is in a state.

@@ -61,20 +61,25 @@ func TestSimL3WhatIsNotFreedIsTold(t *testing.T) {
 	}, sim.Runs(20))
 }
 
+// takesFor returns what plants instances named alike, as many as wanted, and takes them for an owner that is gone.
+func takesFor(w *sim.World, st store.Store, engine *memory.Engine) func(name string, n int) {
+	return func(name string, n int) {
+		for i := range n {
+			id := store.InstanceID(fmt.Sprintf("%s%03d", name, i))
+			w.NoError(engine.Plant(given(id)))
+			_, _, err := st.Take(w.Scope(), id, 1, store.Owner{Replica: "gone", Incarnation: 1})
+			w.NoError(err)
+		}
+	}
+}
+
 // A sweep frees what is older than its limit, all of that and nothing else, also behind a page of claims that are not; what it
 // could not free it tells.
 func TestSimL3SweepFreesWhatIsOld(t *testing.T) {
 	const young, old = 300, 10 // more than a page of 256
 	sim.Check(t, "L3/sweep-frees-what-is-old", func(w *sim.World) {
 		st, engine := memory.Open(w.Scheduler(), memory.Options{})
-		take := func(name string, n int) {
-			for i := range n {
-				id := store.InstanceID(fmt.Sprintf("%s%03d", name, i))
-				w.NoError(engine.Plant(given(id)))
-				_, _, err := st.Take(w.Scope(), id, 1, store.Owner{Replica: "gone", Incarnation: 1})
-				w.NoError(err)
-			}
-		}
+		take := takesFor(w, st, engine)
 		take("behind", old)
 		w.NoError(w.Scheduler().Sleep(w.Scope(), "age", time.Minute))
 		limit := w.Scheduler().Now()

@@ -1,7 +1,6 @@
 package claim_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -108,14 +107,7 @@ func TestSimL4SweepsBehindRoles(t *testing.T) {
 	const ahead, roles, behind = 200, 100, 10 // a page is 256
 	sim.Check(t, "L4/sweeps-behind-roles", func(w *sim.World) {
 		st, engine := memory.Open(w.Scheduler(), memory.Options{})
-		take := func(name string, n int) {
-			for i := range n {
-				id := store.InstanceID(fmt.Sprintf("%s%03d", name, i))
-				w.NoError(engine.Plant(given(id)))
-				_, _, err := st.Take(w.Scope(), id, 1, store.Owner{Replica: "gone", Incarnation: 1})
-				w.NoError(err)
-			}
-		}
+		take := takesFor(w, st, engine)
 		take("ahead", ahead)
 		take(claim.RolePrefix, roles)
 		take("silent", behind)

@@ -186,17 +186,23 @@ func (e *Engine) unsent(scope *sched.Scope, yield func(deployment string) bool) 
 }
 
 // quiet returns those of some deployments of which nothing is left: no instance that runs, no emission that has not left. It is one look
-// at everything, that ends when something was found of each. An emission of nobody knows which may be of any.
+// at everything, that ends when something was found of each. An emission of nobody knows which may be of any; a pin of none is a
+// lease.
 func (e *Engine) quiet(scope *sched.Scope, ids ...string) ([]string, error) {
 	quiet := slices.Clone(ids)
 	look := func(deployment string) bool {
-		quiet = slices.DeleteFunc(quiet, func(id string) bool { return id == deployment || deployment == "" })
+		quiet = slices.DeleteFunc(quiet, func(id string) bool { return id == deployment })
 		return len(quiet) > 0
 	}
 	// No ticket is waited for: the decision that rests on the look is committed after what it saw, and told when it is durable.
 	_, err := e.pinned(scope, look)
 	if err == nil && len(quiet) > 0 {
-		_, err = e.unsent(scope, look)
+		_, err = e.unsent(scope, func(deployment string) bool {
+			if deployment == "" {
+				quiet = nil
+			}
+			return look(deployment)
+		})
 	}
 	if err != nil {
 		return nil, err

@@ -33,7 +33,7 @@ func channelHTTPKeys() section {
 }
 
 func channelFileKeys() section {
-	return section{"channels.<name>.file", "Write a file under a name that begins with a dot, and rename it when it is complete: files with the ending `.json` and no such name are taken, in the order of their names. A file whose message has been acknowledged is renamed into the folder `done` inside, one that was refused into `refused` beside a file with the reason. The delivery's id is the file's name with a hash of its content.", []key{
+	return section{"channels.<name>.file", "Write a file under a name that begins with a dot, and rename it when it is complete: files with the ending `.json` and no such name are taken, in the order of their names. A file whose message has been acknowledged is renamed into the folder `done` inside, one that was refused into `refused` beside a file with the reason. A link, a folder or a pipe with such a name is refused unopened. The delivery's id is the file's name with a hash of its content.", []key{
 		{name: "folder", kind: aText, required: true, doc: "The folder; the rules are those of a source's file. It is created."},
 		{name: "poll", kind: aDuration, low: int64(10 * time.Millisecond), high: int64(time.Hour), fallback: int64(time.Second), doc: "How often the folder is looked at."},
 	}}

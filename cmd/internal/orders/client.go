@@ -178,13 +178,18 @@ func (c *Client) decide(answered context.Context, o Order) {
 func (c *Client) post(ctx context.Context, path, id string, body []byte) (int, []byte, error) {
 	ctx, stop := context.WithTimeout(ctx, requestTimeout)
 	defer stop()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.Base+path, bytes.NewReader(body))
+	return Post(ctx, &c.http, c.Base+path, "application/x-ndjson", id, body)
+}
+
+// Post sends a body of a content type under an id, and returns the status and the body of the answer.
+func Post(ctx context.Context, c *http.Client, url, kind, id string, body []byte) (int, []byte, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
 		return 0, nil, err
 	}
-	req.Header.Set("Content-Type", "application/x-ndjson")
+	req.Header.Set("Content-Type", kind)
 	req.Header.Set("Idempotency-Key", id)
-	resp, err := c.http.Do(req)
+	resp, err := c.Do(req)
 	if err != nil {
 		return 0, nil, err
 	}

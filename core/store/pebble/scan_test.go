@@ -34,18 +34,24 @@ func tables(t *testing.T) vfs.FS {
 	return disk
 }
 
-// scan scans with the given read of the disk failing, and returns how many keys came and how many reads there were.
-func scan(t *testing.T, disk vfs.FS, fails int64) (keys int, reads int64, err error) {
-	t.Helper()
-	var n atomic.Int64
-	var failing errorfs.Toggle
+// failingRead fails one read of the disk, of those that it counts while it is on.
+func failingRead(reads *atomic.Int64, fails int64) *errorfs.Toggle {
+	failing := new(errorfs.Toggle)
 	failing.Injector = errorfs.InjectorFunc(func(op errorfs.Op) error {
-		if op.Kind == errorfs.OpFileReadAt && n.Add(1) == fails {
+		if op.Kind == errorfs.OpFileReadAt && reads.Add(1) == fails {
 			return errInjected
 		}
 		return nil
 	})
-	db, err := library.Open("d", &library.Options{FS: errorfs.Wrap(disk, &failing), DisableAutomaticCompactions: true})
+	return failing
+}
+
+// scan scans with the given read of the disk failing, and returns how many keys came and how many reads there were.
+func scan(t *testing.T, disk vfs.FS, fails int64) (keys int, reads int64, err error) {
+	t.Helper()
+	var n atomic.Int64
+	failing := failingRead(&n, fails)
+	db, err := library.Open("d", &library.Options{FS: errorfs.Wrap(disk, failing), DisableAutomaticCompactions: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -114,14 +114,8 @@ func TestModelS1FailedSurveyIsNotUsed(t *testing.T) {
 func failSurvey(t *testing.T, disk *crashfs.FS, fails int64) (failed int) {
 	t.Helper()
 	var reads atomic.Int64
-	var failing errorfs.Toggle
-	failing.Injector = errorfs.InjectorFunc(func(op errorfs.Op) error {
-		if op.Kind == errorfs.OpFileReadAt && reads.Add(1) == fails {
-			return errInjected
-		}
-		return nil
-	})
-	_, e := open(t, pebble.Options{Dir: "/data", FS: errorfs.Wrap(disk, &failing), CacheBytes: 1 << 20})
+	failing := failingRead(&reads, fails)
+	_, e := open(t, pebble.Options{Dir: "/data", FS: errorfs.Wrap(disk, failing), CacheBytes: 1 << 20})
 	e.Surveyed() // the one that the opening began has ended
 	before, _ := e.BackgroundErrors()
 	ok(t, e.Survey(failing.On))
