@@ -42,14 +42,25 @@ saw.original = rows().length;
 // What a long verdict and a long run leave to see.
 byId("message").textContent = "a waits for b\n".repeat(400);
 saw.header = document.querySelector("header").getBoundingClientRect().height / innerHeight;
-const table = document.querySelector("#grid table"), last = table.rows[table.rows.length - 1];
-for (let i = 0; i < 400; i++) table.append(last.cloneNode(true));
+const longer = { ...data.runs[0], title: "longer", steps: [], edges: [] };
+for (let i = 0; i < 20000; i++) longer.steps.push(data.runs[0].steps[i % saw.rows]);
+for (let i = 1; i < 20000; i++) longer.edges.push([i - 1, i]);
+data.runs.push(longer);
+choose(data.runs.length - 1);
 const seen = e => { const b = e.getBoundingClientRect(); return e.contains(document.elementFromPoint(b.left + 2, b.top + b.height / 2)); };
 const heads = () => [...document.querySelectorAll("#grid th")].every(seen);
-byId("grid").scrollTop = scrollY + 1e6; scrollTo(0, 1e6);
+const lit = i => { const row = document.querySelector("tr.sel"); return row !== null && row.dataset.i == i && seen(row.cells[0]); };
+saw.selected = lit(19999);
+key("Home"); saw.selected &&= heads() && lit(0);
+byId("grid").scrollTop = 5000 * high; byId("grid").onscroll();
 saw.heads = heads();
-key("Home");
-saw.selected = heads() && seen(document.querySelector("tr.sel td"));
+saw.scrolled = seen(document.querySelector("tr[data-i='5005']").cells[0]);
+key("ArrowDown"); saw.selected &&= lit(1);
+const place = e => { const b = e.getBoundingClientRect(); return b.top + b.height / 2; };
+select(12345); saw.selected &&= lit(12345);
+const arrow = document.querySelectorAll("#grid svg path"), row = rows().find(r => r.dataset.i == 12345);
+saw.pointed = [...arrow].filter(p => Math.abs(p.getPointAtLength(p.getTotalLength()).y - (place(row) - byId("grid").getBoundingClientRect().top + byId("grid").scrollTop)) < 2).length;
+saw.drawn = Math.max(rows().length, arrow.length);
 document.body.append(el("pre", JSON.stringify(saw), "probe"));
 }
 </script>`
@@ -65,7 +76,8 @@ type pageView struct {
 	Hits                                      string
 	Next                                      []int   // after Enter, Enter, and back
 	Header                                    float64 // its share of the window's height, with a long verdict
-	Heads, Selected                           bool    // seen after scrolling
+	Heads, Selected, Scrolled                 bool    // seen in a long run: names of tasks, the selected row after each jump, rows scrolled to
+	Drawn, Pointed                            int     // rows and arrows of a long run at a time, and arrows that end at a row in its middle
 }
 
 // wantedPage is a failure's page and what it shows beside what every page does.
@@ -114,6 +126,9 @@ func (v pageView) err(p wantedPage) error {
 		"rows beside a long verdict":   v.Header > 0 && v.Header < 0.6,
 		"the names when scrolled":      v.Heads,
 		"the selected step's row":      v.Selected,
+		"rows that are scrolled to":    v.Scrolled,
+		"a part of a long run":         v.Drawn > 100 && v.Drawn < 1000,
+		"arrows at their rows":         v.Pointed == 1,
 		"the shrunk and the found one": v.Runs == 2 && v.Original > 0,
 	})
 	var missing []string
