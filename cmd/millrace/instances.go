@@ -168,7 +168,11 @@ func showHistory(out io.Writer, h historyAnswer) {
 		say(out, "history    the node keeps no journal (node.journal)\n")
 	}
 	for _, s := range h.Steps {
-		say(out, "step %-5d %s %s: %s\n", s.Step, s.At.Format(time.RFC3339), s.Cause, strings.Join(s.Visited, " → "))
+		say(out, "step %-5d %s %s", s.Step, s.At.Format(time.RFC3339), s.Cause)
+		if len(s.Visited) > 0 { // a lock of a task, or its extension, visits nothing
+			say(out, ": %s", strings.Join(s.Visited, " → "))
+		}
+		say(out, "\n")
 		for _, r := range s.Raised {
 			say(out, "  incident %s\n", r)
 		}

@@ -135,6 +135,21 @@ func TestDescribeTellsAnExpiredLock(t *testing.T) {
 	}
 }
 
+// A step that visited nothing ends with its cause.
+func TestHistoryOfAStepThatVisitedNothing(t *testing.T) {
+	var h historyAnswer
+	text := `{"journal":true,"steps":[{"step":1,"at":"2026-01-01T00:00:00Z","cause":"delivery/i","visited":["in","charge"]},
+		{"step":2,"at":"2026-01-01T00:00:01Z","cause":"task/lock/i/1"}]}`
+	if err := json.Unmarshal([]byte(text), &h); err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	showHistory(&out, h)
+	if want := "step 1     2026-01-01T00:00:00Z delivery/i: in → charge\nstep 2     2026-01-01T00:00:01Z task/lock/i/1\n"; out.String() != want {
+		t.Errorf("%q, want %q", out.String(), want)
+	}
+}
+
 // The wait that keeps an instance's key for it has no message to name.
 func TestDescribeTellsTheWaitOfAKey(t *testing.T) {
 	var x instanceAnswer

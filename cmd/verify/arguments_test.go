@@ -96,6 +96,7 @@ race seed=x
 soak soon
 soak 1s filter=no-such-check
 soak 1s seeds=0
+soak 1s seed=0
 test-models no-such-check
 test-models checks=0
 test-linearizability no-such-check

@@ -178,7 +178,7 @@ func sinkKeys() section {
 
 func fileSinkKeys() section {
 	return section{"sinks.<name>.file", "", []key{
-		{name: "path", kind: aText, required: true, doc: "The file, as newline-delimited JSON with the fields in schema order."},
+		{name: "path", kind: aText, required: true, doc: "The file, as newline-delimited JSON with the fields in schema order. What is no regular file there (a pipe, a device, a folder) is a fault at start."},
 	}}
 }
 

@@ -140,12 +140,12 @@ func (n *Node) rollbackTo(scope *sched.Scope, prefix string) (string, error) {
 // planned reads whether only the plan is wanted, before anything else is looked at.
 func planned(h func(w http.ResponseWriter, r *http.Request, only bool)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		switch text := r.URL.Query().Get("plan"); text {
-		case "", "false", "true":
-			h(w, r, text == "true")
-		default:
-			reply(w, http.StatusBadRequest, problem{fmt.Sprintf("plan %q: want true or false", text)})
+		only, err := isTrue(r.URL.Query(), "plan")
+		if err != nil {
+			reply(w, http.StatusBadRequest, problem{err.Error()})
+			return
 		}
+		h(w, r, only)
 	}
 }
 

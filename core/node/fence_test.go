@@ -22,6 +22,7 @@ import (
 
 	"github.com/millrace-dev/millrace/core/graph"
 	"github.com/millrace-dev/millrace/core/sink"
+	"github.com/millrace-dev/millrace/core/source/web"
 	"github.com/millrace-dev/millrace/core/store"
 	example "github.com/millrace-dev/millrace/examples/orders"
 )
@@ -120,7 +121,7 @@ func try(n *Node, method, at, id, body string) int {
 		return 0
 	}
 	req.Header.Set("Content-Type", "application/x-ndjson")
-	req.Header.Set(IdempotencyHeader, id)
+	req.Header.Set(web.KeyHeader, id)
 	resp, err := (&http.Client{Timeout: patience}).Do(req)
 	if err != nil {
 		return 0

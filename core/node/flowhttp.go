@@ -11,11 +11,9 @@ import (
 
 	"github.com/millrace-dev/millrace/core/engine"
 	"github.com/millrace-dev/millrace/core/sched"
+	"github.com/millrace-dev/millrace/core/source/web"
 	"github.com/millrace-dev/millrace/core/store"
 )
-
-// IdempotencyHeader carries the id of a delivery or of a body: sent again under the same id it takes effect once.
-const IdempotencyHeader = "Idempotency-Key"
 
 // flowRoutes registers the channels that take messages over HTTP and the administration of instances.
 func (n *Node) flowRoutes(mux *http.ServeMux, open []*channel) {
@@ -78,11 +76,15 @@ func refuseBody(w http.ResponseWriter, err error) {
 
 // serve takes one message.
 func (x *channel) serve(w http.ResponseWriter, r *http.Request) {
+	id, err := web.Key(r.Header)
+	if err != nil {
+		reply(w, http.StatusBadRequest, answer{Outcome: "rejected", Reason: err.Error()})
+		return
+	}
 	body, read := bodyOf(w, r, maxMessageBytes)
 	if !read {
 		return
 	}
-	id := r.Header.Get(IdempotencyHeader)
 	if id == "" {
 		id = "once-" + rand.Text()
 	}
@@ -90,7 +92,7 @@ func (x *channel) serve(w http.ResponseWriter, r *http.Request) {
 	defer done()
 	var answered engine.Reply
 	var refused *refusal
-	err := x.n.whileSuperseded(scope, x, func(now *channel) (err error) {
+	err = x.n.whileSuperseded(scope, x, func(now *channel) (err error) {
 		answered, refused, err = now.take(scope, id, body)
 		return err
 	})

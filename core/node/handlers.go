@@ -16,6 +16,7 @@ import (
 	"github.com/millrace-dev/millrace/core/flow"
 	"github.com/millrace-dev/millrace/core/graph"
 	"github.com/millrace-dev/millrace/core/sched"
+	"github.com/millrace-dev/millrace/core/source/web"
 )
 
 // callTimeout bounds one call, which its lane waits for.
@@ -67,7 +68,7 @@ func httpCall(client *http.Client, scope *sched.Scope, c flow.Call) (*feel.Conte
 		return nil, fmt.Errorf("%w: %w", errCall, err)
 	}
 	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set(IdempotencyHeader, fmt.Sprintf("%s/%d", c.Instance, c.Token))
+	req.Header.Set(web.KeyHeader, fmt.Sprintf("%s/%d", c.Instance, c.Token))
 	resp, err := client.Do(req)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errCall, err)

@@ -47,8 +47,8 @@ func checkListen(address string) error {
 	return nil
 }
 
-// queried answers 400 to a query that cannot be read or has other keys than these: a filter that is misspelled must not list everything, nor
-// a wish to see a plan apply it.
+// queried answers 400 to a query that cannot be read, has other keys than these, or one of them twice: a filter that is misspelled must not
+// list everything, nor a wish to see a plan apply it.
 func queried(h http.HandlerFunc, keys ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		q, err := url.ParseQuery(r.URL.RawQuery)
@@ -61,8 +61,24 @@ func queried(h http.HandlerFunc, keys ...string) http.HandlerFunc {
 				reply(w, http.StatusBadRequest, problem{fmt.Sprintf("query: unknown key %q; known: %s", key, cmp.Or(strings.Join(keys, ", "), "none"))})
 				return
 			}
+			if given := len(q[key]); given > 1 {
+				reply(w, http.StatusBadRequest, problem{fmt.Sprintf("query: %s is given %d times: want one", key, given)})
+				return
+			}
 		}
 		h(w, r)
+	}
+}
+
+// isTrue reads a value of a query that is true, or false, which it also is when it is not there. A key without a value is neither.
+func isTrue(q url.Values, key string) (bool, error) {
+	switch text := q.Get(key); {
+	case text == "true":
+		return true, nil
+	case text == "false" || !q.Has(key):
+		return false, nil
+	default:
+		return false, fmt.Errorf("%s %q: want true or false", key, text)
 	}
 }
 

@@ -54,13 +54,12 @@ func readListing(q url.Values) (listing, error) {
 	if l.status != "" && !slices.Contains(listedStatuses, l.status) {
 		return l, fmt.Errorf("status %q: want one of %s", l.status, strings.Join(listedStatuses, ", "))
 	}
-	switch text := q.Get("incidents"); {
-	case text == "true" && l.status != "" && l.status != store.Running.String():
+	var err error
+	if l.stuck, err = isTrue(q, "incidents"); err != nil {
+		return l, err
+	}
+	if l.stuck && l.status != "" && l.status != store.Running.String() {
 		return l, fmt.Errorf("status %s: only running instances have incidents", l.status)
-	case text == "true":
-		l.stuck = true
-	case text != "" && text != "false":
-		return l, fmt.Errorf("incidents %q: want true or false", text)
 	}
 	if text := q.Get("limit"); text != "" {
 		n, err := strconv.Atoi(text)

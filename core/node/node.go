@@ -112,19 +112,19 @@ func (n *Node) active() string {
 }
 
 func (n *Node) start() error {
-	if err := os.MkdirAll(n.opts.Data, 0o755); err != nil {
-		return err
-	}
-	// The port is taken first: a second node on the same port must not open the store and void its claims.
+	// The port is taken first: a second node on the same port must not open the store and void its claims, nor leave an empty folder.
 	var err error
 	if n.listener, err = net.Listen("tcp", n.opts.address()); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(n.opts.Data, 0o755); err != nil {
 		return err
 	}
 	n.store, n.engine, err = pebble.Open(n.root, pebble.Options{
 		Dir: filepath.Join(n.opts.Data, "store"), FS: n.opts.storeFS, Failpoint: n.opts.Failpoint, OnHalt: func(why error) { n.halted(fmt.Errorf("%w: %w", store.ErrHalted, why)) },
 	})
 	if err != nil {
-		return fmt.Errorf("open store: %w", err)
+		return err
 	}
 	if err := n.startPlane(); err != nil {
 		return err

@@ -96,7 +96,7 @@ func (n *Node) startPlane() error {
 		}
 	}
 	if n.shared, err = postgres.Open(n.root, n.opts.Shared.database(n.opts.Failpoint)); err != nil {
-		return fmt.Errorf("open shared store: %w", err)
+		return err
 	}
 	n.plane = n.shared
 	if n.opts.Shared.GroupCommit != 1 {

@@ -14,6 +14,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/millrace-dev/millrace/core/source/web"
 )
 
 func TestMalformedRecordIsRefusedAlone(t *testing.T) {
@@ -149,7 +151,7 @@ func newPeer(t *testing.T, answer func(n int, body string) int) *peer {
 		}
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		p.bodies, p.keys = append(p.bodies, string(body)), append(p.keys, r.Header.Get(IdempotencyHeader))
+		p.bodies, p.keys = append(p.bodies, string(body)), append(p.keys, r.Header.Get(web.KeyHeader))
 		w.WriteHeader(p.answer(len(p.bodies), string(body)))
 	}))
 	t.Cleanup(p.Close)

@@ -16,6 +16,7 @@ import (
 	"github.com/millrace-dev/millrace/core/flow"
 	"github.com/millrace-dev/millrace/core/graph"
 	"github.com/millrace-dev/millrace/core/sched"
+	"github.com/millrace-dev/millrace/core/source/web"
 	"github.com/millrace-dev/millrace/core/store"
 )
 
@@ -71,8 +72,8 @@ func TestHTTPTaskDoesWhatItsHeadersSay(t *testing.T) {
 		return string(text), err
 	}
 	v, err := call("url", peer.URL)
-	if err != nil || v != `{"response":{"n":1}}` || got.Method != http.MethodPost || got.Header.Get(IdempotencyHeader) != "i-1/7" {
-		t.Errorf("%s, %v; the peer got %s under %q", v, err, got.Method, got.Header.Get(IdempotencyHeader))
+	if err != nil || v != `{"response":{"n":1}}` || got.Method != http.MethodPost || got.Header.Get(web.KeyHeader) != "i-1/7" {
+		t.Errorf("%s, %v; the peer got %s under %q", v, err, got.Method, got.Header.Get(web.KeyHeader))
 	}
 	if v, err = call("url", peer.URL, "method", "PUT", "result", "said"); err != nil || v != `{"said":{"n":1}}` || got.Method != http.MethodPut {
 		t.Errorf("%s, %v; the peer got %s", v, err, got.Method)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/millrace-dev/millrace/core/graph"
+	"github.com/millrace-dev/millrace/core/source/web"
 	example "github.com/millrace-dev/millrace/examples/orders"
 	"github.com/millrace-dev/millrace/sim"
 )
@@ -102,7 +103,7 @@ func (r *rig) do(method, path, kind, id, body string) answerOf {
 	}
 	req.Header.Set("Content-Type", kind)
 	if id != "" {
-		req.Header.Set(IdempotencyHeader, id)
+		req.Header.Set(web.KeyHeader, id)
 	}
 	resp, err := r.client.Do(req)
 	if err != nil {

@@ -169,14 +169,16 @@ func TestQueriesAreReadStrictly(t *testing.T) {
 		"/api/instances?state=running":      `unknown key \"state\"; known: status, incidents, after, limit`,
 		"/api/instances?status=running;x=1": "read query",
 		"/api/instances?status=runing":      `status \"runing\"`,
+		"/api/instances?incidents":          `incidents \"\": want true or false`,
+		"/api/instances?limit=1&limit=2":    "limit is given 2 times",
 		"/api/instances/i?journal=true":     "known: none",
 		"/api/deployments?all=true":         "known: none",
 		"/api/package?x":                    "known: none",
 	} {
 		r.get(path).want(t, http.StatusBadRequest, reason)
 	}
-	for _, path := range []string{"/api/deployments?plan=yes", "/api/deployments?plans=true", "/api/deployments/rollback?plan=1"} {
-		r.json(path, "", "PK").want(t, http.StatusBadRequest)
+	for _, path := range []string{"/api/deployments?plan=yes", "/api/deployments?plan", "/api/deployments?plan=true&plan=false", "/api/deployments?plans=true", "/api/deployments/rollback?plan=1"} {
+		r.json(path, "", "PK").want(t, http.StatusBadRequest, "plan")
 	}
 	r.get("/api/instances?status=running").want(t, http.StatusOK)
 }

@@ -17,9 +17,8 @@ type Entry struct {
 
 // Log is the client's own record of what the node acknowledged. An entry is on disk before Write returns.
 type Log struct {
-	mu      sync.Mutex
-	file    *os.File
-	entries int
+	mu   sync.Mutex
+	file *os.File
 }
 
 // NewLog creates the log at path.
@@ -45,15 +44,7 @@ func (l *Log) Write(e Entry) error {
 	if err != nil {
 		return fmt.Errorf("write client log: %w", err)
 	}
-	l.entries++
 	return nil
-}
-
-// Entries returns how many entries are on the disk.
-func (l *Log) Entries() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.entries
 }
 
 // ReadLog reads the log at path back: what is on the disk, and not what its writer believes to be there.

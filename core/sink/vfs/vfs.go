@@ -11,6 +11,9 @@ import (
 	"path/filepath"
 )
 
+// ErrIrregular refuses a name that leads to a folder, a pipe, a device or a socket.
+var ErrIrregular = errors.New("vfs: it is no regular file")
+
 // FS opens files.
 type FS interface {
 	// Open opens the named file for writing and creates it if need be. A name that it created is durable when it
@@ -37,13 +40,17 @@ type File interface {
 // OS is the file system of the operating system below a folder.
 type OS struct{ Dir string }
 
-// Open implements FS. A name is a path below Dir, whose folders are created; one that leads out of it is refused.
+// Open implements FS. A name is a path below Dir, whose folders are created; one that leads out of it is refused, and so is one that
+// leads to anything but a regular file.
 func (o OS) Open(name string) (File, error) {
 	if !filepath.IsLocal(name) {
 		return nil, fmt.Errorf("open file %q: the name leads out of its folder", name)
 	}
 	path := filepath.Join(o.Dir, name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { //nolint:gosec // results are for others to read
+		return nil, fmt.Errorf("open file %s: %w", name, err)
+	}
+	if err := regular(path); err != nil {
 		return nil, fmt.Errorf("open file %s: %w", name, err)
 	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644) //nolint:gosec // results are for others to read
@@ -54,6 +61,20 @@ func (o OS) Open(name string) (File, error) {
 		return nil, fmt.Errorf("open file %s: %w", name, joinClose(err, f))
 	}
 	return osFile{f}, nil
+}
+
+// regular refuses what is there and has no bytes at offsets: a pipe or a device would open, and only the first row would tell. What is
+// not there yet will be a regular file. It looks at the name: to open a pipe already tells its reader that somebody writes.
+func regular(path string) error {
+	switch info, err := os.Stat(path); {
+	case errors.Is(err, os.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case !info.Mode().IsRegular():
+		return ErrIrregular
+	}
+	return nil
 }
 
 // syncDirs makes the name durable in its folder, and each folder in the one above it, up to Dir.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/millrace-dev/millrace/core/sink/vfs"
@@ -65,6 +66,34 @@ func TestNamesStayInTheirFolder(t *testing.T) {
 	}
 	if _, err := (vfs.OS{Dir: dir}).Open("deep/er/a/b"); err == nil {
 		t.Fatal("a file was taken for a folder")
+	}
+}
+
+// What cannot be written at an offset is refused before it is opened: nobody hears of the row that a pipe was given.
+func TestOnlyRegularFilesOpen(t *testing.T) {
+	dir := t.TempDir()
+	if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "folder"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, to := range map[string]string{"device": os.DevNull, "link to a pipe": "pipe", "link": "regular"} {
+		if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"pipe", "folder", "device", "link to a pipe"} {
+		if _, err := (vfs.OS{Dir: dir}).Open(name); !errors.Is(err, vfs.ErrIrregular) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	f, err := vfs.OS{Dir: dir}.Open("link")
+	if err != nil {
+		t.Fatalf("a link to a file that is not there yet: %v", err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -3,10 +3,10 @@
 //
 //	application/json                          one record
 //	application/x-ndjson, application/jsonl   newline-delimited records
-//	Idempotency-Key                           the delivery's id, the same when a client sends again
+//	Idempotency-Key                           the delivery's id, the same when a client sends again; once, and not empty
 //
 // The response is JSON whatever happens: 200 all acknowledged, 207 some records rejected and the others acknowledged,
-// 400 nothing well-formed, 408 the body took too long, 413 too large, 415 another content type, 503 send again, 504 outcome unknown, send again,
+// 400 nothing well-formed or a bad delivery id, 408 the body took too long, 413 too large, 415 another content type, 503 send again, 504 outcome unknown, send again,
 // 507 the disk is below its low-water mark.
 package web
 
@@ -23,6 +23,24 @@ import (
 	"github.com/millrace-dev/millrace/core/sched"
 	"github.com/millrace-dev/millrace/core/source"
 )
+
+// KeyHeader carries the id of a delivery or of a body: sent again under the same id it takes effect once.
+const KeyHeader = "Idempotency-Key"
+
+// Key returns the delivery's id, or "" when the request has none. A header that is there twice, or without a value, is an error: whoever
+// sends it means that the request has an id, and a choice of ours would hide that sending it again takes effect again.
+func Key(h http.Header) (string, error) {
+	switch keys := h.Values(KeyHeader); {
+	case len(keys) == 0:
+		return "", nil
+	case len(keys) > 1:
+		return "", fmt.Errorf("%s is given %d times: want one", KeyHeader, len(keys))
+	case keys[0] == "":
+		return "", fmt.Errorf("%s is empty: give an id, or leave the header out", KeyHeader)
+	default:
+		return keys[0], nil
+	}
+}
 
 // Handler returns the handler of an intake. Attempts live in scope and not in the request: a client that goes away does not end
 // what it began. A body has at most maxBody bytes.
@@ -58,6 +76,10 @@ func read(w http.ResponseWriter, r *http.Request, maxBody int64) (source.Request
 	if err != nil {
 		return source.Request{}, http.StatusUnsupportedMediaType, err
 	}
+	key, err := Key(r.Header)
+	if err != nil {
+		return source.Request{}, http.StatusBadRequest, err
+	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	var over *http.MaxBytesError
 	switch {
@@ -68,7 +90,7 @@ func read(w http.ResponseWriter, r *http.Request, maxBody int64) (source.Request
 	case err != nil:
 		return source.Request{}, http.StatusBadRequest, fmt.Errorf("read body: %w", err)
 	}
-	return source.Request{ID: r.Header.Get("Idempotency-Key"), Lines: lines, Body: body}, 0, nil
+	return source.Request{ID: key, Lines: lines, Body: body}, 0, nil
 }
 
 func isLines(header string) (bool, error) {

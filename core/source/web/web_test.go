@@ -51,7 +51,9 @@ func TestRequestsAndResponses(t *testing.T) {
 		{name: "no type", body: good, status: 415},
 		{name: "another method", method: "PUT", kind: "application/json", body: good, status: 405},
 		{name: "too large", kind: "application/x-ndjson", body: strings.Repeat(" ", 65), status: 413},
+		{name: "a key", kind: "application/json", key: "a", body: good, status: 200, accepted: 1},
 		{name: "bad key", kind: "application/json", key: "a b", body: good, status: 400},
+		{name: "the same key twice", kind: "application/json", key: "a,a", body: good, status: 400},
 		{name: "full", kind: "application/json", body: good, refuse: source.ErrFull, status: 507},
 		{name: "not ready", kind: "application/json", body: good, refuse: source.ErrUnready, status: 503},
 	} {
@@ -61,7 +63,9 @@ func TestRequestsAndResponses(t *testing.T) {
 		}
 		r := httptest.NewRequest(x.method, "/orders", strings.NewReader(x.body))
 		r.Header.Set("Content-Type", x.kind)
-		r.Header.Set("Idempotency-Key", x.key)
+		if x.key != "" {
+			r.Header[web.KeyHeader] = strings.Split(x.key, ",")
+		}
 		w := httptest.NewRecorder()
 		handler(w, r)
 		var reply source.Reply

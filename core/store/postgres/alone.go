@@ -82,10 +82,7 @@ func isPlain(st *store.Step) bool {
 // aloneArgs is the number of parameters of apply_step.
 const aloneArgs = 29
 
-var (
-	sqlApplyAlone   = "select apply_step(" + placeholders(1, aloneArgs) + ")"
-	sqlApplyAloneIf = "select expect_rows(" + placeholders(aloneArgs+7, 3) + "), apply_step(" + placeholders(1, aloneArgs) + "), write_rows(" + placeholders(aloneArgs+1, 6) + ")"
-)
+var sqlApplyAlone = applicationOf("apply_step", aloneArgs)
 
 // aloneStatement returns the statement of the transaction of a plain step, and its arguments.
 func aloneStatement(st *store.Step) (string, []any) {
@@ -116,9 +113,9 @@ func aloneStatement(st *store.Step) (string, []any) {
 		args = append(args, nil, nil, nil, nil, nil, nil)
 	}
 	if st.Expect == nil && len(st.Rows) == 0 {
-		return sqlApplyAlone, args
+		return sqlApplyAlone.bare, args
 	}
 	var l lists
 	l.addRows([]*store.Step{st})
-	return sqlApplyAloneIf, append(append(args, l.rows.args()...), l.space, l.name, l.value)
+	return sqlApplyAlone.with(&l, args)
 }

@@ -115,11 +115,28 @@ func (l *lists) forget(r store.Record) {
 // applyArgs is the number of parameters of apply_steps.
 const applyArgs = 8
 
-// One statement is one transaction, also where steps write rows or rest on more than their instances: what it selects is done in order.
-var (
-	sqlApply   = "select apply_steps(" + placeholders(1, applyArgs) + ")"
-	sqlApplyIf = "select expect_rows(" + placeholders(applyArgs+7, 3) + "), apply_steps(" + placeholders(1, applyArgs) + "), write_rows(" + placeholders(applyArgs+1, 6) + ")"
-)
+// application is the transaction of steps by one function of the schema: bare, and with rows that the steps write or rest on. One statement is
+// one transaction, also where there are rows: what it selects is done in order.
+type application struct{ bare, rows string }
+
+// applicationOf makes the statements of a function of n parameters. Those of write_rows come behind them, then those of expect_rows.
+func applicationOf(function string, n int) application {
+	call := function + "(" + placeholders(1, n) + ")"
+	return application{
+		bare: "select " + call,
+		rows: "select expect_rows(" + placeholders(n+7, 3) + "), " + call + ", write_rows(" + placeholders(n+1, 6) + ")",
+	}
+}
+
+var sqlApply = applicationOf("apply_steps", applyArgs)
+
+// with returns the statement and its arguments: args are the function's, the rows are those of l.
+func (a application) with(l *lists, args []any) (string, []any) {
+	if len(l.name) == 0 && l.rows.empty() {
+		return a.bare, args
+	}
+	return a.rows, append(append(args, l.rows.args()...), l.space, l.name, l.value)
+}
 
 // transaction returns the statement that is the transaction of the steps, and its arguments.
 func (a *argTypes) transaction(steps []*store.Step) (string, []any) {
@@ -131,11 +148,7 @@ func (a *argTypes) transaction(steps []*store.Step) (string, []any) {
 
 // statement returns the statement of the transaction and its arguments.
 func (l *lists) statement() (string, []any) {
-	args := []any{l.spawns, l.ends, l.steps, l.closes, l.opens, l.receipts, l.emissions, l.forgets}
-	if len(l.name) == 0 && l.rows.empty() {
-		return sqlApply, args
-	}
-	return sqlApplyIf, append(append(args, l.rows.args()...), l.space, l.name, l.value)
+	return sqlApply.with(l, []any{l.spawns, l.ends, l.steps, l.closes, l.opens, l.receipts, l.emissions, l.forgets})
 }
 
 // placeholders returns n parameters from number first on.

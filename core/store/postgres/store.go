@@ -51,13 +51,13 @@ const recordKeep = "24 hours"
 // may be other replicas'. step.ErrFormat: a later version wrote the schema.
 func Open(scope *sched.Scope, options Options) (*Store, error) {
 	if err := options.Validate(); err != nil {
-		return nil, fmt.Errorf("open store: %w", err)
+		return nil, fmt.Errorf("open shared store: %w", err)
 	}
 	s := &Store{options: options.withDefaults()}
 	ctx, stop := context.WithTimeout(contextOf(scope), s.options.Timeout)
 	defer stop()
 	if err := s.open(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("open store in schema %s: %w: %w", s.options.Schema, store.ErrUnavailable, err), s.Close())
+		return nil, errors.Join(fmt.Errorf("open shared store in schema %s: %w: %w", s.options.Schema, store.ErrUnavailable, err), s.Close())
 	}
 	return s, nil
 }

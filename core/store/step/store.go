@@ -42,7 +42,7 @@ func Open(scope *sched.Scope, e Engine) (*Store, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("open store: %w", err)
+		return nil, fmt.Errorf("read format: %w", err)
 	}
 	return New(e), nil
 }
