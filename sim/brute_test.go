@@ -132,8 +132,10 @@ func (s *dpor) steps(w *World) []foataStep {
 }
 
 // normalForm is Foata's: every step on the lowest level above all earlier steps that it depends on. Two executions are the same
-// trace exactly when their normal forms are equal.
+// trace exactly when their normal forms are equal. Steps of the clock that no task's later step depends on are left out: an execution that
+// ends without them is as complete, and which of the two a search visits depends on what it tries first.
 func normalForm(steps []foataStep) string {
+	steps = withoutTrailing(steps)
 	for i := range steps {
 		x := &steps[i]
 		for _, before := range steps[:i] {
@@ -148,6 +150,19 @@ func normalForm(steps []foataStep) string {
 		fmt.Fprintf(&b, "%d:%d%s ", x.level, x.task, x.label)
 	}
 	return b.String()
+}
+
+// withoutTrailing leaves those steps of the clock out.
+func withoutTrailing(steps []foataStep) []foataStep {
+	var kept []foataStep
+	for i := len(steps) - 1; i >= 0; i-- {
+		x := &steps[i]
+		if x.task >= 0 || slices.ContainsFunc(kept, func(later foataStep) bool { return later.task == x.task || later.foot.conflicts(x.foot) }) {
+			kept = append(kept, *x)
+		}
+	}
+	slices.Reverse(kept)
+	return kept
 }
 
 // sample runs random executions.

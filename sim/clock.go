@@ -92,6 +92,9 @@ func (b *backend) StopTimer(h *sched.Hook) bool {
 	}
 	o := w.objectOf(h)
 	if o.timer == nil {
+		if w.footprints {
+			w.touch(h, false) // before it fired, this would have disarmed it
+		}
 		return false
 	}
 	heap.Remove(&w.timers, o.timer.at)

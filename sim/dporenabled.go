@@ -76,12 +76,29 @@ func (q *wait) presume(w *World, f *footprint) {
 	for _, n := range q.needs {
 		*f = w.mayChange(*f, n.object)
 	}
+	if q.key == keyClock && len(w.timers) > 0 {
+		*f = w.mayFire(*f, w.timers[0].o)
+	}
 	if q.node > 0 {
 		*f = f.add((footNode + q.node - 1) << 2)
 	}
 	if q.granted {
 		*f = f.add((footTask + q.mark) << 2)
 	}
+}
+
+// mayFire adds what a timer touches when it fires. That of a scope ends the scopes below, too: those that are still open and were made later.
+func (w *World) mayFire(f footprint, o *object) footprint {
+	f = w.mayChange(f, footObject+o.hook.ID)
+	if o.hook.Kind != sched.KindScope || o.closed {
+		return f
+	}
+	for _, below := range w.objects[o.hook.ID+1:] {
+		if below.hook.Kind == sched.KindScope && !below.closed {
+			f = w.mayChange(f, footObject+below.hook.ID)
+		}
+	}
+	return f
 }
 
 // effect is the state of an object after a turn that changed it.

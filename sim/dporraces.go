@@ -352,7 +352,7 @@ const clash = -2
 func (s *dpor) begins(w *World, key uint64, foot footprint, far reach) int {
 	for k := range s.plan {
 		if s.plan[k].key == key {
-			if s.initial(k) {
+			if s.initial(w, k) {
 				return k
 			}
 			return clash
@@ -368,11 +368,11 @@ func (s *dpor) begins(w *World, key uint64, foot footprint, far reach) int {
 }
 
 // initial reports whether no earlier step of the plan comes before its step k.
-func (s *dpor) initial(k int) bool {
+func (s *dpor) initial(w *World, k int) bool {
 	p := &s.plan[k]
 	for x := range s.plan[:k] {
 		if p.last {
-			if s.plan[x].foot.conflicts(p.foot) {
+			if s.plan[x].foot.conflicts(p.foot) || !w.beyond(p.reach, s.plan[x].foot) {
 				return false
 			}
 		} else if s.path[p.at].before.has(s.plan[x].at) {

@@ -21,6 +21,7 @@ var optimalPrograms = []string{
 	"one/c1.send/c1.send; timeout",
 	"now/timeout/timeout/timeout",
 	"now; c1.send/c1.send; timer",
+	"fire; c1.send; now/sleep 1; sleep 1/cancel",
 }
 
 func TestOptimalSearchCompletesWhatSleepSetsDo(t *testing.T) {

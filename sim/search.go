@@ -120,6 +120,12 @@ func (s *search) pick(w *World, n int) int {
 	return p.chosen
 }
 
+// rest begins the step of the clock, where timers may fire early and nobody else can go on: as a part of the step before, it would wake whoever
+// sleeps beside that one. It reports false when it leads to nothing new. A bound counts it as no choice.
+func (s *search) rest(w *World, fires bool) bool {
+	return !fires || !w.opts.early || s.bounded || s.pick(w, 1) >= 0
+}
+
 // finishStep takes the footprint of the step that has just ended.
 func (s *search) finishStep(w *World) {
 	if s.last != nil && !s.taken {

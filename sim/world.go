@@ -275,7 +275,9 @@ func (w *World) idle() bool {
 // rests tells a search that keeps an account of it that nobody can go on, and a timer fires or the last phase begins. It reports false
 // when the search ends the execution here.
 func (w *World) rests(fires bool) bool {
-	s, ok := w.strategy.(*dpor)
+	s, ok := w.strategy.(interface {
+		rest(w *World, fires bool) bool
+	})
 	w.pruned = ok && !s.rest(w, fires)
 	return !w.pruned
 }
