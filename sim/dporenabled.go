@@ -279,11 +279,11 @@ func (s *dpor) metIn(q *wait, end int) int {
 // canWithout reports whether the state of an object, without the first step and what happens after it, allows an operation.
 // Steps that change the state are ordered by happens-before or commute, so the changes that are left add up.
 func (s *dpor) canWithout(w *World, n need, q *wait, first int) bool {
-	o := &s.state
-	*o = object{}
+	o := &s.state // of which only this is ever set
+	o.hook.Kind, o.capacity, o.n, o.closed, o.intent, o.writing = 0, 0, 0, false, false, false
 	if n.object >= footObject {
 		actual := w.objects[n.object-footObject]
-		o.hook, o.capacity = actual.hook, actual.capacity
+		o.hook.Kind, o.capacity = actual.hook.Kind, actual.capacity
 	}
 	seen := int32(0)
 	for _, c := range s.changesOf(n.object) {
