@@ -122,7 +122,7 @@ func (w *World) take(t *task, o *object, a sched.Arm) sched.Grant {
 		}
 	}
 	if t.granted {
-		t.granted, t.met = false, true
+		t.granted, t.met = false, w.footprints
 		raceAcquire(unsafe.Pointer(&t.grant))
 		return t.grant
 	}
@@ -270,7 +270,7 @@ func (w *World) leaveArms(t *task) {
 func (w *World) takeArm(t *task) sched.Grant {
 	t.state = running
 	if t.granted { // its partner did the rest
-		t.granted, t.met = false, true
+		t.granted, t.met = false, w.footprints
 		raceAcquire(unsafe.Pointer(&t.grant))
 		return t.grant
 	}
@@ -334,8 +334,8 @@ func (b *backend) Wake(h *sched.Hook, x *sched.Waiter) {
 	}
 	if w.footprints {
 		w.touch(h, true)
-		k.turn = w.turn
 	}
+	k.turn = w.turn
 	if k.task != nil {
 		w.reconsider(k.task)
 	}

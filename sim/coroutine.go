@@ -122,7 +122,9 @@ func (c *coroutine) run(t *task) {
 		c.w.goexit = t
 		c.w.aborting, c.w.alert = true, true
 	}()
-	t.f()
+	if t.f(); t.counted {
+		c.w.left()
+	}
 	returned = true
 }
 

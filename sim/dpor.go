@@ -31,7 +31,10 @@ type dpor struct {
 	last  []int32 // by task: its latest turn, or the one that started it
 	plan  []planned
 	spare []*branch
-	state object // scratch of dporenabled.go
+
+	// Scratch of dporenabled.go.
+	state   object
+	changes changes
 
 	// Scratch of dporraces.go.
 	found      []race
@@ -120,7 +123,7 @@ func keyOf(t *task) uint64 {
 func (s *dpor) unforced() {}
 
 func (s *dpor) begin(w *World, _ uint64) {
-	w.always, w.footprints, w.births, w.turn = true, true, s, 0
+	w.always, w.births, w.turn = true, s, 0
 	s.last = append(s.last[:0], -1)
 	if len(s.path) == 0 { // the body begins without being chosen
 		m := s.push()
@@ -129,6 +132,7 @@ func (s *dpor) begin(w *World, _ uint64) {
 		s.fresh = 0
 	}
 	s.now, s.drawn, s.pos = s.path[0], 0, 1
+	w.footprints = s.fresh == 0 // of what is replayed they are known
 }
 
 // born notes which turn started a task, so that its first step comes after it.
@@ -152,6 +156,9 @@ func (s *dpor) push() *turn {
 }
 
 func (s *dpor) pick(w *World, n int) int {
+	if s.pos < s.fresh {
+		return s.replay(w)
+	}
 	s.finish(w)
 	if s.pos == len(s.path) {
 		s.arrive(w, n)
@@ -174,6 +181,7 @@ func (s *dpor) take(w *World, m *turn, t *task) {
 	m.prev, s.last[id+1] = s.last[id+1], int32(s.pos)
 	w.turn = int32(s.pos)
 	if s.pos >= s.fresh {
+		w.takeFootprints()
 		m.task, m.key, m.mine, m.total = id, keyOf(t), t != nil && t.mine, false
 		m.waited.describe(w, t)
 		m.doomed = m.doomed[:0]
@@ -214,6 +222,9 @@ func (s *dpor) rest(w *World, fires bool) bool {
 	s.now, s.drawn = s.path[s.pos], 0
 	s.now.prev, s.now.task = -1, -2
 	w.turn = int32(s.pos)
+	if s.pos >= s.fresh {
+		w.takeFootprints()
+	}
 	s.pos++
 	return true
 }
@@ -483,16 +494,4 @@ func (m *turn) retire() {
 		x.value, x.of = int64(m.draws[0].value), int64(min(m.draws[0].n, maxDraw))
 	}
 	x.foot, m.all = m.all, x.foot[:0] // of an earlier turn in this place
-}
-
-// unbounded reports whether the path holds a draw that is too wide to enumerate: then no search is complete.
-func (s *dpor) unbounded() bool {
-	for _, m := range s.path {
-		for _, d := range m.draws {
-			if d.n == 0 || d.n > maxDraw {
-				return true
-			}
-		}
-	}
-	return false
 }

@@ -172,10 +172,8 @@ func (s *dpor) depart(r race) {
 				s.gone = s.gone.and(k)
 			}
 		}
-		for j := r.first; j < k && !s.gone.has(k); j++ {
-			if s.gone.has(j) && m.before.has(j) {
-				s.gone = s.gone.and(k)
-			}
+		if !s.gone.has(k) && s.gone.meets(m.before) {
+			s.gone = s.gone.and(k)
 		}
 	}
 }
@@ -298,25 +296,20 @@ func (s *dpor) metIn(q *wait, end int) int {
 // canWithout reports whether the state of an object, without the first step and what happens after it, allows an operation.
 // Steps that change the state are ordered by happens-before or commute, so the changes that are left add up.
 func (s *dpor) canWithout(w *World, n need, q *wait, first int) bool {
-	o := &s.state
-	*o = object{}
+	o := &s.state // of which only this is ever set
+	o.hook.Kind, o.capacity, o.n, o.closed, o.intent, o.writing = 0, 0, 0, false, false, false
 	if n.object >= footObject {
 		actual := w.objects[n.object-footObject]
-		o.hook, o.capacity = actual.hook, actual.capacity
+		o.hook.Kind, o.capacity = actual.hook.Kind, actual.capacity
 	}
 	seen := int32(0)
-	for k, m := range s.path {
-		for i := range m.effects {
-			e := &m.effects[i]
-			if e.object != n.object {
-				continue
-			}
-			if s.without(first, k) {
-				o.n += int(e.n - seen)
-				o.closed, o.intent, o.writing = e.closed, e.intent, e.write
-			}
-			seen = e.n
+	for _, c := range s.changesOf(n.object) {
+		e := c.effect
+		if s.without(first, c.turn) {
+			o.n += int(e.n - seen)
+			o.closed, o.intent, o.writing = e.closed, e.intent, e.write
 		}
+		seen = e.n
 	}
 	switch {
 	case n.object == footClock:
@@ -326,6 +319,37 @@ func (s *dpor) canWithout(w *World, n need, q *wait, first int) bool {
 	default:
 		return o.can(n.op, nil)
 	}
+}
+
+// changes is what the turns of the path did to one object. A race is looked for with one step after the other: the search for those that
+// touch the object is done once.
+type changes struct {
+	object uint32
+	known  bool
+	list   []altering
+}
+
+// altering is an effect and the turn that had it.
+type altering struct {
+	turn   int
+	effect *effect
+}
+
+// changesOf returns what the turns of the path did to an object.
+func (s *dpor) changesOf(object uint32) []altering {
+	c := &s.changes
+	if c.known && c.object == object {
+		return c.list
+	}
+	c.object, c.known, c.list = object, true, c.list[:0]
+	for k, m := range s.path {
+		for i := range m.effects {
+			if m.effects[i].object == object {
+				c.list = append(c.list, altering{k, &m.effects[i]})
+			}
+		}
+	}
+	return c.list
 }
 
 // senderWithout reports whether somebody waits to send on an unbuffered channel.

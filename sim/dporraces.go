@@ -17,6 +17,16 @@ func (r row) with(o row) row {
 	return r
 }
 
+// meets reports whether a turn is in both.
+func (r row) meets(o row) bool {
+	for i := range min(len(r), len(o)) {
+		if r[i]&o[i] != 0 {
+			return true
+		}
+	}
+	return false
+}
+
 func (r row) and(i int) row {
 	for len(r) <= i>>6 {
 		r = append(r, 0)
@@ -35,7 +45,7 @@ type race struct {
 // races orders the new turns by happens-before, and plans the other order of each two that race. What a waiting, or crashed, task
 // would have done next races, too, and what a task could have done by itself that a partner met.
 func (s *dpor) races(w *World) {
-	s.found = s.found[:0]
+	s.found, s.changes.known = s.found[:0], false
 	from := s.fresh
 	if s.redrawn {
 		from = 0 // what raced before may lead elsewhere behind another value

@@ -81,9 +81,11 @@ func sameDraws(d []drawing, values []uint64) bool {
 func (s *dpor) graft(list *[]*branch) {
 	for i := range s.plan {
 		p := &s.plan[i]
-		b := &branch{}
+		var b *branch
 		if n := len(s.spare); n > 0 {
 			b, s.spare = s.spare[n-1], s.spare[:n-1]
+		} else {
+			b = &branch{}
 		}
 		b.key, b.reach, b.id, b.prev, b.mine = p.key, p.reach, p.id, p.prev, p.mine
 		b.unsure = s.unsure

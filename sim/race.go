@@ -34,10 +34,9 @@ func (c *vclock) tick(id int32) {
 
 func (c *vclock) join(o *vclock) {
 	c.grow(len(o.v))
+	mine := c.v[:len(o.v)]
 	for i, x := range o.v {
-		if x > c.v[i] {
-			c.v[i] = x
-		}
+		mine[i] = max(mine[i], x)
 	}
 }
 
@@ -91,6 +90,13 @@ func (w *World) release(t *task, c *vclock) {
 	t.clock.tick(t.id)
 }
 
+// exchange acquires and releases: then both know the same.
+func (w *World) exchange(t *task, c *vclock) {
+	t.clock.join(c)
+	c.set(&t.clock)
+	t.clock.tick(t.id)
+}
+
 // happen draws the happens-before edges of one operation; op.go of core/sched lists them.
 func (w *World) happen(t *task, o *object, op sched.Op, result uint64) {
 	hb := &o.hb
@@ -101,12 +107,12 @@ func (w *World) happen(t *task, o *object, op sched.Op, result uint64) {
 		hb.all.set(&t.clock)
 		t.clock.tick(t.id)
 	case sched.OpSwap, sched.OpAdd, sched.OpAnd, sched.OpOr, sched.OpExternal:
-		w.acquire(t, &hb.all)
-		w.release(t, &hb.all)
+		w.exchange(t, &hb.all)
 	case sched.OpCAS:
-		w.acquire(t, &hb.all)
 		if result == 1 {
-			w.release(t, &hb.all)
+			w.exchange(t, &hb.all)
+		} else {
+			w.acquire(t, &hb.all)
 		}
 	case sched.OpSend, sched.OpRecv:
 		w.pass(t, o, op, result)

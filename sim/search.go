@@ -18,6 +18,7 @@ type search struct {
 	pos   int
 	last  *choicePoint // the choice whose step is running
 	taken bool         // its footprint was taken: the step is over
+	fresh int          // the first place on the stack from which on a step may do something else than in the execution before
 	plain bool         // without sleep sets: every schedule; judges the searches in their own tests
 
 	// With a bound, schedules that preempt more often are left out, and sleep sets are off: what they would leave out may be the
@@ -84,7 +85,8 @@ type sleeper struct {
 
 func (s *search) begin(w *World, _ uint64) {
 	s.pos, s.last = 0, nil
-	w.always, w.footprints = true, true
+	w.always = true
+	w.footprints = s.fresh == 0 // of what is replayed they are known
 }
 
 // push returns the point of a new choice.
@@ -111,6 +113,9 @@ func (s *search) pick(w *World, n int) int {
 		s.arrive(w, n)
 	}
 	p := s.stack[s.pos]
+	if s.pos >= s.fresh {
+		w.takeFootprints()
+	}
 	s.pos++
 	if p.chosen < 0 {
 		w.pruned = true
@@ -128,7 +133,7 @@ func (s *search) rest(w *World, fires bool) bool {
 
 // finishStep takes the footprint of the step that has just ended.
 func (s *search) finishStep(w *World) {
-	if s.last != nil && !s.taken {
+	if s.last != nil && !s.taken && w.footprints {
 		s.taken = true
 		s.last.step = append(s.last.step[:0], w.foot...)
 		s.last.foot = s.last.foot.union(w.foot)
@@ -238,10 +243,14 @@ func (s *search) advance(w *World) bool {
 	s.last = nil
 	for len(s.stack) > 0 {
 		if s.next(s.stack[len(s.stack)-1]) {
+			for s.fresh = len(s.stack) - 1; s.fresh > 0 && s.stack[s.fresh].data; { // what was drawn is part of a step
+				s.fresh--
+			}
 			return true
 		}
 		s.stack = s.stack[:len(s.stack)-1]
 	}
+	s.fresh = 0
 	return false
 }
 

@@ -2,8 +2,6 @@ package sim
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -58,7 +56,7 @@ type searching struct {
 	bounded *preemptionBound // its own
 	opts    *options
 	result  Result
-	seen    map[uint64]struct{}
+	seen    hashes
 	more    bool
 	rounds  int
 	begun   int // how often the search has started over
@@ -72,7 +70,7 @@ func searchAll(id, name string, bound int, body func(*World), o *options) Result
 	guard := watch(w)
 	defer guard.end()
 	defer w.drain()
-	r := &searching{opts: o, more: true, rounds: max(o.rounds, 1), seen: map[uint64]struct{}{}}
+	r := &searching{opts: o, more: true, rounds: max(o.rounds, 1)}
 	r.result.Strategy = name
 	limit := preemptionBound{bounded: bound != unlimited}
 	if strings.HasPrefix(name, optimalName) {
@@ -85,8 +83,8 @@ func searchAll(id, name string, bound int, body func(*World), o *options) Result
 	for r.run(w); r.bounded.bounded && r.deeper(bound); {
 		r.run(w)
 	}
-	r.result.Distinct, r.result.Points, r.result.Elapsed = len(r.seen), w.points, time.Since(started)
-	r.result.traces = slices.Collect(maps.Keys(r.seen)) //order:a set
+	r.result.traces = r.seen.all()
+	r.result.Distinct, r.result.Points, r.result.Elapsed = len(r.result.traces), w.points, time.Since(started)
 	return r.result
 }
 
@@ -111,7 +109,7 @@ func (r *searching) deeper(most int) bool {
 // restart counts from zero again: what follows shows all that was shown before.
 func (r *searching) restart() {
 	r.result.Executions, r.result.Pruned, r.result.Hashes = 0, 0, r.result.Hashes[:0]
-	clear(r.seen)
+	r.seen.clear()
 }
 
 // astray reports whether the search went another way than it had planned: what it left out is unknown then.
@@ -140,7 +138,7 @@ func (r *searching) end(w *World) {
 		r.result.Pruned++
 	} else {
 		r.result.Executions++
-		r.seen[w.hash] = struct{}{}
+		r.seen.add(w.hash)
 		if len(r.result.Hashes) < r.opts.hashes && !r.bounded.bounded { // bounds start over: no index names one execution
 			r.result.Hashes = append(r.result.Hashes, w.hash)
 		}

@@ -177,17 +177,18 @@ func (w *World) start(name string, f func(), n *Node) {
 	if w.joined == nil {
 		w.joined = b.Object(sched.KindWaitGroup, "tasks of the check", 0)
 	}
-	h, f := w.joined, w.ending(f)
-	b.Outcome(h, sched.OpWGAdd, 1)
-	t := w.spawn(name, func() {
-		f()
-		raceRelease(unsafe.Pointer(h))
-		b.Outcome(h, sched.OpWGAdd, ^uint64(0))
-	}, true)
+	b.Outcome(w.joined, sched.OpWGAdd, 1)
+	t := w.spawn(name, w.ending(f), true)
 	t.node, t.counted = n, true
 	if n != nil && n.paused {
 		w.hold(t)
 	}
+}
+
+// left counts a task of the check that has returned.
+func (w *World) left() {
+	raceRelease(unsafe.Pointer(w.joined))
+	(*backend)(w).Outcome(w.joined, sched.OpWGAdd, ^uint64(0))
 }
 
 // Join waits until every task started with Go so far has ended. Only the body calls it.
@@ -282,6 +283,9 @@ func (w *World) rests(fires bool) bool {
 	return !w.pruned
 }
 
+// takeFootprints begins to note what steps touch. A search needs it of those that it has not seen yet.
+func (w *World) takeFootprints() { w.footprints, w.slow, w.alert = true, true, true }
+
 // pick chooses the task that goes on. Nil ends the execution. The common case comes first: a random walk among several tasks.
 func (w *World) pick() *task {
 	if w.quick && w.steps < w.limit {
@@ -333,6 +337,13 @@ func (w *World) pickAny() *task {
 			}
 		}
 		t := w.candidate(i)
+		switch {
+		case n == 1:
+		case t != nil:
+			w.schedule = append(w.schedule, t.id)
+		default:
+			w.schedule = append(w.schedule, -1)
+		}
 		if t != nil {
 			return t
 		}
@@ -340,22 +351,12 @@ func (w *World) pickAny() *task {
 	}
 }
 
-// choose asks the strategy and records its answer.
+// choose asks the strategy.
 func (w *World) choose(n int) int {
-	var i int
 	if w.random != nil {
-		i = w.random.below(n)
-	} else if i = w.strategy.pick(w, n); i < 0 {
-		return i
+		return w.random.below(n)
 	}
-	if n > 1 {
-		id := int32(-1)
-		if t := w.candidate(i); t != nil {
-			id = t.id
-		}
-		w.schedule = append(w.schedule, id)
-	}
-	return i
+	return w.strategy.pick(w, n)
 }
 
 // candidate returns the i-th task that can go on, or nil for the clock. The order depends on the schedule alone.
