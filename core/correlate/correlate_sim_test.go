@@ -7,8 +7,10 @@ import (
 
 	"github.com/millrace-dev/millrace/core/claim"
 	"github.com/millrace-dev/millrace/core/correlate"
+	"github.com/millrace-dev/millrace/core/sched"
 	"github.com/millrace-dev/millrace/core/store"
 	"github.com/millrace-dev/millrace/core/store/memory"
+	"github.com/millrace-dev/millrace/core/store/step"
 	"github.com/millrace-dev/millrace/sim"
 	spec "github.com/millrace-dev/millrace/tla/correlate"
 )
@@ -105,17 +107,26 @@ func TestSimL8AbsenceIsDurableBeforeItIsAnswered(t *testing.T) {
 }
 
 // The store fails at any read of a delivery. That says nothing about the message, which is never answered for good by it, and
-// leaves no claim behind; the delivery is brought again and resumes its wait.
+// leaves no claim behind; the delivery is brought again and resumes its wait, or, when there is none, is told so when that is durable.
 func TestSimL8FailedReadAnswersNothing(t *testing.T) {
 	sim.Check(t, "L8/failed-read-answers-nothing", func(w *sim.World) {
 		r := newRig(w, memory.Options{Refuse: 2, Budget: 3, Only: []string{"resolve", "head", "load"}})
-		r.plant("a", "paid", "k")
-		c := correlate.New(w.Scheduler(), r.st)
+		reads := &brittle{Store: r.st, w: w}
+		parked := w.Choose("parked", 2) == 0
+		if parked {
+			r.plant("a", "paid", "k")
+		}
+		c := correlate.New(w.Scheduler(), reads)
 		lane := r.lane()
 		w.Own(c)
-		for range 5 {
+		for range 6 {
 			err := r.attempt(c, lane)
 			if err == nil {
+				w.Require(parked, "L8.answer", "nothing waits, and the delivery resumed it")
+				return
+			}
+			if !parked && reads.synced {
+				w.Require(errors.Is(err, correlate.ErrNoWait), "L8.answer", "nothing waits for good, and the delivery was told %v", err)
 				return
 			}
 			w.Require(errors.Is(err, store.ErrUnavailable) && !errors.Is(err, correlate.ErrNoWait) && !errors.Is(err, correlate.ErrMoved),
@@ -124,6 +135,22 @@ func TestSimL8FailedReadAnswersNothing(t *testing.T) {
 		}
 		w.Errorf("no attempt succeeded")
 	}, sim.Runs(300))
+}
+
+// brittle is a store that may fail once to tell that what was read is durable.
+type brittle struct {
+	*step.Store
+	w              *sim.World
+	failed, synced bool
+}
+
+func (b *brittle) WaitDurable(scope *sched.Scope, t store.Ticket) error {
+	if !b.failed && b.w.Choose("sync", 2) == 1 {
+		b.failed = true
+		return store.ErrUnavailable
+	}
+	b.synced = true
+	return b.Store.WaitDurable(scope, t)
 }
 
 // attempt brings the message once.

@@ -71,6 +71,8 @@ var _ = inventory.Owner("L15", "handoff of a resolved delivery", (*lane.Handoff[
 	inventory.Reason(inventory.LaneExhaustive, "the value belongs to one task at a time; the search of L2 moves it through every schedule"),
 	inventory.Mutant("receive-without-check", "an attempt is received at whatever stage it is",
 		inventory.RejectedBy("L15/stages-against-model", "assertion L15.model")),
+	inventory.Mutant("received-when-claimed", "an attempt is received again by who comes after its claim",
+		inventory.RejectedBy("L15/stages-against-model", "assertion L15.model")),
 	inventory.Mutant("equal-stage-allowed", "a stage may run again right after itself",
 		inventory.RejectedBy("L15/stages-against-model", "assertion L15.model")),
 	inventory.Reason(inventory.LaneLinear, "one task at a time uses it"),
