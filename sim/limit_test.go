@@ -63,6 +63,7 @@ func TestOptimalSearchSeesEarlyDeadlines(t *testing.T) {
 		{{"cancel"}, {"limit"}},
 		{{"fire", "limited"}, {"fire"}},
 		{{"limited"}, {"limited"}},
+		{{"limited"}, {"cancel"}},
 	} {
 		p := genProgram{}
 		for _, names := range tasks {

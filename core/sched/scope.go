@@ -94,6 +94,10 @@ func (c *Scope) disown(k *Scope) {
 	if k.prev == nil && c.first != k {
 		return // never adopted, or disowned before
 	}
+	if c.h != nil {
+		// Which of them comes first, this or the end of c, decides whether k ends with it.
+		c.h.B.Outcome(c.h, OpGet, bit(c.why != nil))
+	}
 	if k.prev == nil {
 		c.first = k.next
 	} else {
