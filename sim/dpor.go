@@ -416,6 +416,7 @@ func (s *dpor) advance(w *World) bool {
 	if last != nil {
 		last.total = w.failed && w.verdict.kind != "deadlock" && w.verdict.kind != "leak"
 	}
+	s.runDown(w)
 	s.races(w)
 	if s.again() {
 		s.begun++

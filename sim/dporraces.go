@@ -47,8 +47,8 @@ type race struct {
 func (s *dpor) races(w *World) {
 	s.found, s.changes.known = s.found[:0], false
 	from := s.fresh
-	if s.redrawn {
-		from = 0 // what raced before may lead elsewhere behind another value
+	if s.redrawn || s.varies() {
+		from = 0 // what raced before may lead elsewhere behind another value, or with what is new before it
 	}
 	for i := from; i < len(s.path); i++ {
 		if m := s.path[i]; m.idle || m.chosen >= 0 {
@@ -59,6 +59,7 @@ func (s *dpor) races(w *World) {
 		}
 	}
 	if w.pruned {
+		s.resume(w)
 		return
 	}
 	s.unfinished(w, from)
@@ -80,6 +81,17 @@ func (s *dpor) races(w *World) {
 	for _, r := range s.found {
 		s.reverse(w, r)
 	}
+}
+
+// varies reports whether a step may touch something else in another order. Then a plan must hold all that does not come after its first step: what
+// commutes with the second step as it was may not with the one that it becomes.
+func (s *dpor) varies() bool {
+	for _, m := range s.path {
+		if !m.idle && !m.waited.fixed && len(m.waited.needs) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // order computes what happens before turn i and notes what it races with: the last conflicting steps that do not come before another

@@ -21,3 +21,19 @@ func (s *dpor) unbounded() bool {
 	}
 	return false
 }
+
+// runDown lets the clock do what it could have done while the execution ran: the timers that are left fire behind its end, each in a turn of
+// its own. Nobody sees it there; but it may have come before what somebody did, the second of them, too, and only a step on the path
+// races with others.
+func (s *dpor) runDown(w *World) {
+	for w.opts.early && !w.failed && !w.pruned && len(w.timers) > 0 {
+		s.arrive(w, 0)
+		m := s.path[s.pos]
+		if m.chosen < 0 {
+			return
+		}
+		s.take(w, m, nil)
+		w.fireNext()
+		s.finish(w)
+	}
+}

@@ -101,6 +101,52 @@ func (s *dpor) graft(list *[]*branch) {
 	}
 }
 
+// resume takes up what was left out because of plans that an execution followed to their ends, and that led to nothing new there: each goes on
+// from where the execution went another way.
+func (s *dpor) resume(w *World) {
+	for i, m := range s.path {
+		if m.via != nil && len(m.via.kids) == 0 && len(m.via.under) > 0 {
+			s.proceed(w, m.via.under, i)
+			m.via.under = m.via.under[:0]
+		}
+	}
+}
+
+// proceed puts plans for turn i where the path leaves them.
+func (s *dpor) proceed(w *World, list []*branch, i int) {
+	if i == len(s.path) {
+		return
+	}
+	m := s.path[i]
+	for _, b := range list {
+		s.proceed(w, b.under, i)
+		b.under = b.under[:0]
+		switch {
+		case m.chosen >= 0 && b.key == m.key && (!b.fixed() || len(m.draws) > 0 && b.draws[0] == m.draws[0].value):
+			s.proceed(w, b.kids, i+1)
+			b.kids = b.kids[:0]
+			s.drop(b)
+		case m.chosen >= 0 && !m.idle && b.leaves(w, m):
+			s.proceed(w, []*branch{b}, i+1)
+		default:
+			m.later = append(m.later, b)
+		}
+	}
+}
+
+// leaves reports whether all plans of a branch have nothing to do with a turn.
+func (b *branch) leaves(w *World, m *turn) bool {
+	if b.key == m.key || b.foot.conflicts(m.foot) || !w.beyond(b.reach, m.foot) {
+		return false
+	}
+	for _, k := range b.kids {
+		if !k.leaves(w, m) {
+			return false
+		}
+	}
+	return true
+}
+
 // drop keeps a branch for another plan.
 func (s *dpor) drop(b *branch) {
 	if b == nil {

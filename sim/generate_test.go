@@ -367,6 +367,8 @@ var genFamilies = map[string][]genOp{
 	},
 }
 
+var crashOp = genOp{"crash", func(e *genWorld, _ int) string { e.node.Crash(); return "" }}
+
 // generate draws a program: up to three tasks, few operations each. A crash is the last word of task 0, whose victims are the
 // others.
 func generate(r *rng, families []string, crash bool) genProgram {
@@ -381,7 +383,7 @@ func generate(r *rng, families []string, crash bool) genProgram {
 		}
 	}
 	if crash {
-		p.tasks[0] = append(p.tasks[0], genOp{"crash", func(e *genWorld, _ int) string { e.node.Crash(); return "" }},
+		p.tasks[0] = append(p.tasks[0], crashOp,
 			genOp{"x.load", func(e *genWorld, _ int) string { return show(e.x.Load()) }})
 	}
 	return p
