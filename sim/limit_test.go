@@ -87,9 +87,6 @@ func TestOptimalSearchSeesEarlyDeadlines(t *testing.T) {
 		if compareEarly(t, p) {
 			compared++
 		}
-		if t.Failed() {
-			return
-		}
 	}
 	t.Logf("%d programs compared", compared)
 }

@@ -6,7 +6,7 @@ import (
 )
 
 var _ = inventory.Owner("L13", "lane lifecycle", (*engine.Engine)(nil),
-	inventory.Sim("L13/successor-starts-at-once", "L13/stop-ends-an-activation"),
+	inventory.Sim("L13/successor-starts-at-once", "L13/stop-ends-an-activation", "L13/start-frees-claims-of-the-dead"),
 	inventory.Deadlock("L13/replicas-activate-and-stop"),
 	inventory.Mutant("stop-leaves-changes", "who waits for the lanes to learn a deployment is left waiting when they have ended",
 		inventory.RejectedBy("L13/stop-ends-an-activation", "deadlock lanes told")),
@@ -18,6 +18,8 @@ var _ = inventory.Owner("L13", "lane lifecycle", (*engine.Engine)(nil),
 		inventory.RejectedBy("L13/successor-starts-at-once", "assertion L13.told")),
 	inventory.Mutant("stop-leaves-holders", "who waits for the end of an instance is left waiting",
 		inventory.RejectedBy("L13/successor-starts-at-once", "assertion L13.told")),
+	inventory.Mutant("claims-of-the-dead-stay", "a node that is alone at its store starts without freeing what its earlier life held",
+		inventory.RejectedBy("L13/start-frees-claims-of-the-dead", "assertion L13.start")),
 	inventory.Reason(inventory.LaneExhaustive, "a whole engine has too many schedules; closing one lane is searched for L1"),
 	inventory.Reason(inventory.LaneModel, "stopping has no sequential history"),
 	inventory.Reason(inventory.LaneLinear, "what requests return is judged for L1 and L3"),

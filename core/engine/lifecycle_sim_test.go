@@ -8,6 +8,7 @@ import (
 	"github.com/millrace-dev/millrace/core/claim"
 	"github.com/millrace-dev/millrace/core/engine"
 	"github.com/millrace-dev/millrace/core/lane"
+	"github.com/millrace-dev/millrace/core/store"
 	"github.com/millrace-dev/millrace/core/store/memory"
 	"github.com/millrace-dev/millrace/sim"
 )
@@ -72,4 +73,25 @@ func (x *outside) unclaimed(replica string) {
 	for id, in := range x.dump(x.engine.Peek).Instances { //order:the first one found fails
 		x.Require(in.Owner.Replica != replica || engine.Internal(id), "L13.claims", "replica %s was stopped, and %s is still claimed by %v", replica, id, in.Owner)
 	}
+}
+
+// The process died in the middle of a step, and its store did not: the claim is still there. A node that shares its store with nobody frees it
+// at its start, so that what comes for the instance is carried out at once.
+func TestSimL13StartFreesClaimsOfTheDead(t *testing.T) {
+	flows := definitions(t, "sum.bpmn")
+	sim.Check(t, "L13/start-frees-claims-of-the-dead", func(w *sim.World) {
+		x := newOutside(w, flows, memory.Options{})
+		open, id := account("a")
+		first := x.node(w.Scheduler().NewScope("first"), engine.Options{})
+		x.deliver(first, open)
+		first.Close()
+		head, _, err := x.st.Head(w.Scope(), id)
+		w.NoError(err)
+		_, _, err = x.st.Take(w.Scope(), id, head.Epoch, store.Owner{Replica: "dead", Incarnation: 1})
+		w.NoError(err)
+		second := x.node(w.Scheduler().NewScope("second"), engine.Options{Lanes: 1 + w.Choose("lanes", 2)})
+		_, err = second.Deliver(w.Scope(), message("add", "one", "a", integer("amount", 1)))
+		w.Require(err == nil, "L13.start", "the node has started, and a delivery was told %v", err)
+		second.Close()
+	}, sim.Runs(30), sim.Steps(20_000))
 }
