@@ -53,25 +53,13 @@ func compareEarly(t *testing.T, p genProgram) bool {
 // The clock's step that was never taken would have ended a scope: that races with what ends it otherwise, and so does what stops its timer.
 func TestOptimalSearchSeesEarlyDeadlines(t *testing.T) {
 	ops := limitOps()
-	byName := map[string]genOp{}
-	for _, op := range ops {
-		byName[op.name] = op
-	}
-	for _, tasks := range [][][]string{
-		{{"cancel"}, {"limit"}},
-		{{"fire", "limited"}, {"fire"}},
-		{{"limited"}, {"limited"}},
-		{{"limited"}, {"cancel"}},
+	for _, text := range []string{
+		"cancel/limit",
+		"fire; limited/fire",
+		"limited/limited",
+		"limited/cancel",
 	} {
-		p := genProgram{}
-		for _, names := range tasks {
-			var list []genOp
-			for _, name := range names {
-				list = append(list, byName[name])
-			}
-			p.tasks = append(p.tasks, list)
-		}
-		if !compareEarly(t, p) {
+		if p := programOf(t, text, ops...); !compareEarly(t, p) {
 			t.Errorf("too large:\n%s", p)
 		}
 	}
